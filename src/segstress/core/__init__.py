@@ -1,0 +1,36 @@
+"""The words every room speaks."""
+
+from . import clean as _clean
+from .errors import BadImage, BadInput
+from .registry import Registry, Spec, import_all, import_source
+from .regions import Region, regions
+from .seeding import seed_of, stream, uniform
+from .settings import Radius, digest, format_radius, parse_radius, settings, to_plain
+from .types import Batch, Norm, Perturbation, Perturbed, Result, Threat, perturbations
+
+__all__ = [
+    "BadImage",
+    "BadInput",
+    "Batch",
+    "Norm",
+    "Perturbation",
+    "Perturbed",
+    "Radius",
+    "Region",
+    "Registry",
+    "Result",
+    "Spec",
+    "Threat",
+    "digest",
+    "format_radius",
+    "import_all",
+    "import_source",
+    "parse_radius",
+    "perturbations",
+    "regions",
+    "seed_of",
+    "settings",
+    "stream",
+    "to_plain",
+    "uniform",
+]

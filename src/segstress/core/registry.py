@@ -1,0 +1,185 @@
+"""Names for everything that can be chosen: look one up, list them, build settings from a spec and back again."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import pydantic
+import yaml
+from pydantic import BeforeValidator, PlainSerializer
+
+from .errors import BadInput
+from .settings import to_plain
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+Spec = str | Mapping[str, Any]
+
+
+class Entry(NamedTuple):
+    """What stands behind a name: a settings class or a function, with the settings a preset fixes."""
+
+    make: Callable[..., Any]
+    fixed: dict[str, Any]
+    about: str
+
+
+class Registry(Generic[T]):
+    """The things of one sort that can be named, such as attacks."""
+
+    def __init__(self, noun: str) -> None:
+        self.noun = noun
+        self._entries: dict[str, Entry] = {}
+
+    def register(self, name: str) -> Callable[[F], F]:
+        """Decorator: give a settings class or a function its name."""
+
+        def add(make: F) -> F:
+            self._add(name, Entry(make, {}, _first_line(make)))
+            return make
+
+        return add
+
+    def preset(self, name: str, of: Callable[..., T], about: str, **fixed: Any) -> None:
+        """One more name for a settings class, with other defaults."""
+        self._add(name, Entry(of, fixed, about))
+
+    def _add(self, name: str, entry: Entry) -> None:
+        known = self._entries.get(name)
+        if known is not None and known.make.__qualname__ != entry.make.__qualname__:
+            raise BadInput(f"{self.noun} '{name}' is registered twice: {known.make.__module__}, {entry.make.__module__}")
+        self._entries[name] = entry
+
+    def names(self) -> list[str]:
+        """Every name, in alphabetical order."""
+        return sorted(self._entries)
+
+    def about(self, name: str) -> str:
+        """One line on what the name stands for."""
+        return self._entry(name).about
+
+    def fixed(self, name: str) -> dict[str, Any]:
+        """The settings that a preset fixes."""
+        return dict(self._entry(name).fixed)
+
+    def get(self, name: str) -> Any:
+        """The class or function behind a name."""
+        return self._entry(name).make
+
+    def _entry(self, name: str) -> Entry:
+        if name not in self._entries:
+            raise BadInput(f"unknown {self.noun} '{name}'; {_suggest(name, self._entries)}")
+        return self._entries[name]
+
+    def build(self, spec: Spec) -> T:
+        """Settings from `name`, `name:rest?key=value` or a mapping with `kind`."""
+        plain = self.read(spec)
+        entry = self._entry(plain.pop("kind"))
+        try:
+            return entry.make(**{**entry.fixed, **plain})
+        except pydantic.ValidationError as error:
+            raise BadInput(f"{self.noun} {_kind(spec)}: {_explain(error, entry.make)}") from error
+
+    def read(self, spec: Spec) -> dict[str, Any]:
+        """A spec as a mapping with `kind`; text is taken apart at the first colon and the question mark."""
+        if isinstance(spec, Mapping):
+            if "kind" not in spec:
+                raise BadInput(f"{self.noun}: expected a mapping with 'kind', found keys {sorted(spec)}")
+            return dict(spec)
+        head, _, query = spec.partition("?")
+        kind, colon, rest = head.partition(":")
+        plain: dict[str, Any] = {"kind": kind}
+        if colon:
+            plain[getattr(self._entry(kind).make, "rest", "name")] = rest
+        for pair in filter(None, query.split("&")):
+            key, equals, value = pair.partition("=")
+            if not equals:
+                raise BadInput(f"{self.noun} {spec}: expected key=value after '?', found '{pair}'")
+            plain[key] = _scalar(value)
+        return plain
+
+    def spec(self, item: T) -> dict[str, Any]:
+        """Plain data from which `build` makes an equal item."""
+        for name, entry in self._entries.items():
+            if entry.make is type(item) and not entry.fixed:
+                return {"kind": name, **to_plain(item)}
+        raise BadInput(f"{type(item).__name__} is not a registered {self.noun}")
+
+    def field(self) -> tuple[BeforeValidator, PlainSerializer]:
+        """Annotations for a settings field that holds an item of this registry: `Annotated[T, *registry.field()]`."""
+        build = BeforeValidator(lambda value: self.build(value) if isinstance(value, str | Mapping) else value)
+        return build, PlainSerializer(lambda item: None if item is None else self.spec(item))
+
+
+def import_all(package: str, path: Iterable[str]) -> None:
+    """Import every module of a room, so that a new file registers itself."""
+    for module in pkgutil.iter_modules(path):
+        importlib.import_module(f"{package}.{module.name}")
+
+
+def import_source(name: str) -> ModuleType:
+    """Import a module by its dotted name or a file by its path, once."""
+    path = Path(name)
+    if path.suffix != ".py":
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            raise BadInput(f"module '{name}' cannot be imported ({error}); give a dotted name or a .py file") from error
+    if not path.is_file():
+        raise BadInput(f"file '{name}' does not exist; expected a Python file")
+    unique = f"segstress_source_{path.resolve().as_posix().replace('/', '_').replace('.', '_')}"
+    if unique not in sys.modules:
+        found = importlib.util.spec_from_file_location(unique, path)
+        if found is None or found.loader is None:
+            raise BadInput(f"file '{name}' cannot be imported")
+        module = importlib.util.module_from_spec(found)
+        sys.modules[unique] = module
+        sys.path.insert(0, str(path.resolve().parent))
+        try:
+            found.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[unique]
+            raise
+        finally:
+            sys.path.remove(str(path.resolve().parent))
+    return sys.modules[unique]
+
+
+def _kind(spec: Spec) -> str:
+    return spec if isinstance(spec, str) else f"'{spec['kind']}'"
+
+
+def _first_line(make: Any) -> str:
+    return (make.__doc__ or "").strip().partition("\n")[0]
+
+
+def _suggest(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(sorted(known))}"
+
+
+def _scalar(text: str) -> Any:
+    if "," in text:
+        return [_scalar(part) for part in text.split(",")]
+    return yaml.safe_load(text) if text else ""
+
+
+def _explain(error: pydantic.ValidationError, make: Any) -> str:
+    """The first fault in one line, with a suggestion for a misspelt setting."""
+    fault = error.errors()[0]
+    place = ".".join(str(part) for part in fault["loc"])
+    fields = [name for name in getattr(make, "__dataclass_fields__", {}) if not name.startswith("_")]
+    if fault["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
+        return f"unknown setting '{place}'; {_suggest(place, fields)}"
+    if fault["type"] == "missing":
+        return f"setting '{place}' is missing"
+    message = fault["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}, found {fault['input']!r}" if place and fault["type"] != "value_error" else message

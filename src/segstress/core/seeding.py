@@ -1,0 +1,27 @@
+"""Randomness per image id, never per batch: order, shards and neighbours cannot change a draw."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+def seed_of(seed: int, image: str, purpose: str) -> int:
+    """A 63-bit seed for one image and one purpose, such as `start-0` or `mask-0`."""
+    words = f"{seed}\0{image}\0{purpose}".encode()
+    return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "big") >> 1
+
+
+def stream(seed: int, image: str, purpose: str) -> torch.Generator:
+    """The generator of that seed, on the CPU so that every device sees the same draws."""
+    return torch.Generator().manual_seed(seed_of(seed, image, purpose))
+
+
+def uniform(like: Float[Tensor, "b ..."], ids: Sequence[str], seed: int, purpose: str) -> Float[Tensor, "b ..."]:
+    """Draws from [-1, 1), image by image, in the shape, dtype and place of `like`."""
+    draws = [torch.rand(like.shape[1:], generator=stream(seed, id_, purpose), dtype=torch.float64) for id_ in ids]
+    return (2 * torch.stack(draws) - 1).to(like)

@@ -1,0 +1,57 @@
+"""Settings are data: one frozen, validated dataclass is the plan's node, the hash input and what travels to a worker."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from fractions import Fraction
+from typing import Annotated, Any, TypeVar, dataclass_transform
+
+import pydantic
+from pydantic import BeforeValidator, ConfigDict
+
+from .errors import BadInput
+
+C = TypeVar("C", bound=type)
+_CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def settings(cls: C) -> C:
+    """Make a class frozen, keyword-only, validated settings; unknown names are refused."""
+    return pydantic.dataclasses.dataclass(frozen=True, kw_only=True, config=_CONFIG)(cls)  # type: ignore[return-value]
+
+
+def to_plain(item: Any) -> Any:
+    """Settings as JSON-ready data."""
+    return pydantic.TypeAdapter(type(item)).dump_python(item, mode="json")
+
+
+def digest(data: Any, length: int = 12) -> str:
+    """Hash of plain data; the same on every machine and in every process."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=32).hexdigest()[:length]
+
+
+def parse_radius(value: Any) -> float:
+    """A radius written "8/255", "0.03" or as a number."""
+    try:
+        radius = float(Fraction(value)) if isinstance(value, str) and value != "inf" else float(value)
+    except (ValueError, TypeError, ZeroDivisionError) as error:
+        raise BadInput(f'eps: expected a number or a fraction such as "8/255", found {value!r}') from error
+    if math.isnan(radius) or radius < 0:
+        raise BadInput(f"eps: expected a number of at least 0, found {value!r}")
+    return radius
+
+
+def format_radius(radius: float) -> str:
+    """The way people write it: 8/255 where it is one, else four digits."""
+    for parts in (1, 2, 4):
+        steps = radius * 255 * parts
+        if 0 < radius <= 1 and abs(steps - round(steps)) < 1e-6:
+            return f"{round(steps) / parts:g}/255"
+    return f"{radius:.4g}"
+
+
+Radius = Annotated[float, BeforeValidator(parse_radius)]

@@ -1,0 +1,117 @@
+"""What flows between the rooms: batches in, perturbed images out, and the verb that joins them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Bool, Float, Int64
+from pydantic import model_validator
+from torch import Tensor, nn
+
+from .errors import BadInput
+from .registry import Registry
+from .settings import Radius, format_radius, settings
+
+Norm = Literal["linf", "l2"]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Images of one size with their labels; no loss ever sees a void label."""
+
+    ids: tuple[str, ...]
+    images: Float[Tensor, "b c h w"]  # in [0, 1]
+    labels: Int64[Tensor, "b h w"]  # 0 where not valid
+    valid: Bool[Tensor, "b h w"]
+    goal: Int64[Tensor, "b h w"] | None = None  # what a targeted attack wants to see; 0 where not goal_valid
+    goal_valid: Bool[Tensor, "b h w"] | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> Batch:
+        """The same batch on another device."""
+
+        def move(tensor: Tensor | None) -> Tensor | None:
+            return None if tensor is None else tensor.to(device)
+
+        images = self.images.to(device, dtype or self.images.dtype)
+        labels, valid = self.labels.to(device), self.valid.to(device)
+        return replace(
+            self, images=images, labels=labels, valid=valid, goal=move(self.goal), goal_valid=move(self.goal_valid)
+        )
+
+    def pick(self, places: Sequence[int]) -> Batch:
+        """Some of its images, in the given order."""
+        index = torch.as_tensor(places, device=self.images.device)
+
+        def take(tensor: Tensor | None) -> Tensor | None:
+            return None if tensor is None else tensor[index]
+
+        return Batch(
+            ids=tuple(self.ids[place] for place in places),
+            images=self.images[index],
+            labels=self.labels[index],
+            valid=self.valid[index],
+            goal=take(self.goal),
+            goal_valid=take(self.goal_valid),
+        )
+
+
+@settings
+class Threat:
+    """What an attack may do and what counts as success."""
+
+    norm: Norm = "linf"
+    radius: Radius = math.inf  # in [0, 1] units, "8/255"; infinite = as small as possible
+    enough: float = 0.99  # share of wrong pixels that is success
+    target: int | None = None  # the class wanted everywhere; none = any wrong class
+
+    @model_validator(mode="after")
+    def _check(self) -> Threat:
+        if self.norm == "linf" and 1 < self.radius < math.inf:
+            raise BadInput(
+                f"eps={self.radius:g} is outside [0, 1]: images are in [0, 1], so write eps=\"{self.radius:g}/255\""
+            )
+        if not 0 < self.enough <= 1:
+            raise BadInput(f"enough: expected a share in (0, 1], found {self.enough}")
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.norm} {format_radius(self.radius)}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The images that serve one goal best."""
+
+    goal: str  # the figure they are best for: accuracy, miou; `any` when there is only one
+    images: Float[Tensor, "b c h w"]
+    size: Float[Tensor, " b"]  # in the perturbation's own norm
+    prediction: Int64[Tensor, "b h w"] | None = None  # only where it is not simply the model's on `images`
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """What a perturbation made of a batch, and what it cost."""
+
+    results: tuple[Result, ...]
+    forwards: Int64[Tensor, " b"]
+    backwards: Int64[Tensor, " b"]
+    zones: Mapping[str, Bool[Tensor, "b h w"]] = field(default_factory=dict)  # such as inside, outside, aim
+
+
+@runtime_checkable
+class Perturbation(Protocol):
+    """Everything we do to an image."""
+
+    def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
+        """Perturbed versions of the batch."""
+        ...
+
+
+perturbations: Registry[Perturbation] = Registry("perturbation")
