@@ -1,0 +1,90 @@
+"""What a report is made of: everything that was measured of one model on one dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class ImageRow:
+    """What happened to one image under one perturbation and goal."""
+
+    image: str
+    goal: str
+    status: str  # ok, error or skipped
+    message: str  # why, when it is not ok
+    size: float  # of the delta, in the perturbation's own norm
+    linf: float
+    l2: float
+    l1: float
+    damage: float  # share of valid pixels that are wrong
+    forwards: int
+    backwards: int
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One perturbation on one model and dataset."""
+
+    label: str  # such as "pgd 8/255"; unique within a study
+    about: str  # its settings in one line, for the reader
+    kind: str  # attack, clean or corrupt
+    goals: tuple[str, ...]  # ("accuracy", "miou") for budget attacks, ("any",) otherwise
+    counts: Mapping[tuple[str, str], np.ndarray]  # (goal, zone) -> (images, classes, 3), zeros where not answered
+    clean: Mapping[str, np.ndarray]  # zone -> counts of the clean prediction in this outcome's own zones
+    answered: np.ndarray  # (images,): False where the image has an error or was skipped
+    rows: tuple[ImageRow, ...]
+
+    def for_metric(self, metric: str) -> str:
+        """The goal whose images are worst for a metric: the mIoU one for every intersection over union."""
+        wanted = "miou" if "iou" in metric else "accuracy"
+        return wanted if wanted in self.goals else self.goals[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Objects:
+    """Connected components of the truth, and how many of their pixels are right; one entry per object."""
+
+    image: np.ndarray  # place of its image in Study.ids
+    klass: np.ndarray
+    area: np.ndarray  # pixels
+    clean: np.ndarray  # pixels right in the clean prediction
+    correct: Mapping[str, np.ndarray]  # outcome label -> pixels right (goal accuracy)
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One image before and after one perturbation, for the gallery."""
+
+    image_id: str
+    outcome: str  # its label
+    image: np.ndarray  # (channels, height, width) in [0, 1]
+    perturbed: np.ndarray
+    truth: np.ndarray  # (height, width), -1 where void
+    clean: np.ndarray  # prediction on `image`
+    prediction: np.ndarray  # prediction on `perturbed`
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """All that was measured of one model on one dataset."""
+
+    model: str
+    data: str
+    eps: float | None
+    threat: str  # such as "linf 8/255"
+    classes: tuple[str, ...]
+    background: int | None
+    void: str  # the values that mean "not labelled", for definitions
+    palette: tuple[tuple[int, int, int], ...]
+    ids: tuple[str, ...]
+    clean: Mapping[str, np.ndarray]  # zone -> (images, classes, 3)
+    clean_answered: np.ndarray  # (images,)
+    outcomes: tuple[Outcome, ...]  # clean is not among them
+    objects: Objects
+    frames: tuple[Frame, ...]
+    warnings: tuple[str, ...]
+    provenance: Mapping[str, str]  # versions, seed, command, hashes, numerics
