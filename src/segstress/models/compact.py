@@ -1,0 +1,60 @@
+"""Networks small enough for a laptop, untrained or from the zoo that comes with the package."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import torch
+from pydantic import Field
+from torch import nn
+
+from ..core import BadInput, settings
+from .checkpoint import restore
+from .convolutional import Convolutional
+from .model import Model, models, readable
+from .transformer import Transformer
+
+ARCHITECTURES: dict[str, Callable[[int, int], nn.Module]] = {"cnn": Convolutional, "transformer": Transformer}
+ZOO = Path(__file__).parent.parent / "zoo"
+
+
+@models.register("compact")
+@settings
+class Compact(Model):
+    """A small network: `compact:cnn` untrained, `compact:cnn-normal` from the zoo."""
+
+    rest: ClassVar = "name"
+    name: str = "cnn-normal"
+    classes: Annotated[int, Field(ge=1)] = 7  # of an untrained network
+    channels: Annotated[int, Field(ge=1)] = 3  # of its images
+    seed: int = 0  # of its first weights
+
+    @property
+    def label(self) -> str:
+        """Its name."""
+        return readable(self.name)
+
+    def network(self) -> nn.Module:
+        """The architecture with weights by seed, or what the zoo holds under the name."""
+        if self.name not in ARCHITECTURES:
+            return restore(self._in_zoo())
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            return ARCHITECTURES[self.name](self.classes, self.channels)
+
+    def _in_zoo(self) -> Path:
+        known = zoo()
+        if self.name not in known:
+            names = [*ARCHITECTURES, *known]
+            close = difflib.get_close_matches(self.name, names, n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(names)}"
+            raise BadInput(f"unknown compact model '{self.name}'; {hint}")
+        return known[self.name]
+
+
+def zoo() -> dict[str, Path]:
+    """The checkpoints that come with the package, by name."""
+    return {path.stem: path for path in sorted(ZOO.glob("*.safetensors"))}

@@ -1,0 +1,65 @@
+"""Networks that the user's own code makes: a function in a file or in a module."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field
+from torch import nn
+
+from ..core import BadInput, import_source, settings
+from .model import Model, check_module, models, readable
+from .weights import load_weights
+
+
+@models.register("factory")
+@settings
+class Factory(Model):
+    """What a function of yours returns: `factory:nets.py:enet` or `factory:package.module:function`."""
+
+    rest: ClassVar = "function"
+    function: str  # file.py:function or module:function
+    classes: int | None = None  # given to the function when it is set
+    arguments: dict[str, Any] = Field(default_factory=dict)  # further keywords for the function
+    weights: Path | None = None  # a state_dict; none = the function has loaded its own
+    weights_key: str = ""  # entry of the file that holds the tensors, such as `model`
+
+    @property
+    def label(self) -> str:
+        """The function, and the weights where they are called otherwise."""
+        name = self.function.rpartition(":")[2]
+        stem = self.weights.stem if self.weights else name
+        return readable(name if stem == name else f"{name}-{stem}")
+
+    def network(self) -> nn.Module:
+        """What the function returns, with the weights if any are named."""
+        keywords = self.arguments if self.classes is None else {"classes": self.classes, **self.arguments}
+        function = self._find()
+        try:
+            inspect.signature(function).bind(**keywords)
+        except (TypeError, ValueError) as error:
+            raise BadInput(f"{self.function} cannot be called with {keywords}: {error}") from error
+        network = check_module(function(**keywords), self.function)
+        if self.weights is not None:
+            load_weights(network, self.weights, self.weights_key)
+        return network
+
+    def sources(self) -> tuple[Path, ...]:
+        """The file that is named."""
+        return (Path(str(import_source(self._split()[0]).__file__)),)
+
+    def _find(self) -> Callable[..., object]:
+        source, name = self._split()
+        found: object = getattr(import_source(source), name, None)
+        if not callable(found):
+            raise BadInput(f"{source} has no function '{name}'")
+        return found
+
+    def _split(self) -> tuple[str, str]:
+        source, _, name = self.function.rpartition(":")
+        if not source:
+            raise BadInput(f"factory '{self.function}': expected file.py:function or module:function")
+        return source, name

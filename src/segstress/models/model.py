@@ -1,0 +1,85 @@
+"""Models by name: settings that make a network, and the loading that makes it ready to be stressed."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from ..core import BadInput, Registry, Spec, digest, settings
+from .interface import Interface
+from .segmenter import Segmenter
+
+
+@settings
+class Model(Interface, ABC):
+    """Settings of a model; what its user says of the interface goes before what the network says of itself."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """Its name in tables and folders."""
+
+    @abstractmethod
+    def network(self) -> nn.Module:
+        """The bare network with its weights, ready to be trained further."""
+
+    def known(self) -> Interface:
+        """What is known of the network's interface without being told."""
+        return Interface()
+
+    def sources(self) -> tuple[Path, ...]:
+        """Files of code that the model depends on."""
+        return ()
+
+    def interface(self) -> Interface:
+        """The network's own interface with the user's changes."""
+        fields = dataclasses.fields(Interface)
+        told = {field.name: getattr(self, field.name) for field in fields}
+        changes = {field.name: told[field.name] for field in fields if told[field.name] != field.default}
+        return dataclasses.replace(self.known(), **changes)
+
+
+models: Registry[Model] = Registry("model")
+
+
+def load(model: Spec | Model) -> Segmenter:
+    """The model ready to be stressed: weights loaded, parameters frozen, in eval mode."""
+    chosen = build(model)
+    network = chosen.network()
+    return Segmenter(network, chosen.interface()).requires_grad_(False).eval()
+
+
+def build(model: Spec | Model) -> Model:
+    """Settings from a spec; settings stay what they are."""
+    return models.build(model) if isinstance(model, str | Mapping) else model
+
+
+def fingerprint(segmenter: Segmenter, model: Spec | Model) -> str:
+    """Hash of all that decides what the model answers: its tensors, its settings and the code it names."""
+    chosen = build(model)
+    hashed = hashlib.blake2b(digest(models.spec(chosen)).encode(), digest_size=32)
+    for name, tensor in sorted(segmenter.state_dict().items()):
+        hashed.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        hashed.update(tensor.cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
+    for path in chosen.sources():
+        hashed.update(path.read_bytes())
+    return hashed.hexdigest()[:12]
+
+
+def readable(name: str) -> str:
+    """A label that is also a folder's name."""
+    return re.sub(r"[^A-Za-z0-9._+-]+", "-", name).strip("-.") or "model"
+
+
+def check_module(made: object, maker: str) -> nn.Module:
+    """The module that user code made, or a word on what it made instead."""
+    if not isinstance(made, nn.Module):
+        raise BadInput(f"{maker} returned {type(made).__name__}; expected a torch.nn.Module")
+    return made

@@ -1,0 +1,122 @@
+"""The one adapter: whatever a network wants and returns, images in [0, 1] go in and logits at their size come out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional
+
+from ..core import BadInput
+from .interface import Interface
+
+
+class Segmenter(nn.Module):
+    """A network behind its interface; differentiable, on any device, in the precision of its weights."""
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, network: nn.Module, interface: Interface) -> None:
+        super().__init__()
+        self.network = network
+        self.interface = interface
+        # Buffers follow the network to its device and precision, and the model's hash sees them.
+        self.register_buffer("mean", torch.tensor(interface.mean).view(-1, 1, 1))
+        self.register_buffer("std", torch.tensor(interface.std).view(-1, 1, 1))
+
+    def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
+        """Logits of every pixel."""
+        inputs = self._normalise(images)
+        logits = self._slide(inputs) if self.interface.window else self._look(inputs)
+        self._check_mode()
+        return logits
+
+    def _normalise(self, images: Tensor) -> Tensor:
+        wanted, channels = max(len(self.mean), len(self.std)), images.shape[1]
+        if wanted not in (1, channels):
+            raise BadInput(f"mean and std are for {wanted} channels, found images with {channels}")
+        if self.interface.bgr:
+            images = images.flip(1)
+        if self.interface.scale != 1:
+            images = images * self.interface.scale
+        if self.interface.mean == (0,) and self.interface.std == (1,):
+            return images
+        return (images - self.mean) / self.std
+
+    def _slide(self, images: Tensor) -> Tensor:
+        """Equal weight for every window that sees a pixel."""
+        height, width = images.shape[-2:]
+        window = self.interface.window or (height, width)
+        stride = self.interface.stride or (-(-2 * window[0] // 3), -(-2 * window[1] // 3))
+        total: Tensor | float = 0.0
+        looks = images.new_zeros(height, width)
+        rows, columns = (_spans(*sides) for sides in zip((height, width), window, stride, strict=True))
+        for (top, bottom), (left, right) in product(rows, columns):
+            logits = self._look(images[..., top:bottom, left:right])
+            total = total + functional.pad(logits, (left, width - right, top, height - bottom))
+            looks[top:bottom, left:right] += 1
+        return total / looks
+
+    def _look(self, images: Tensor) -> Tensor:
+        """One run of the network."""
+        height, width = images.shape[-2:]
+        pad = self.interface.pad
+        if pad is not None:
+            images = functional.pad(images, (0, pad.missing(width), 0, pad.missing(height)))
+        logits = self._classes(_pick(self.network(images)))
+        if logits.shape[-2:] != images.shape[-2:]:
+            logits = self._resize(logits, images.shape[-2:])
+        return logits if pad is None else logits[..., :height, :width]
+
+    def _classes(self, logits: Tensor) -> Tensor:
+        """One channel z stands for two classes, (0, z): softmax then is the sigmoid that such a network means."""
+        if logits.shape[1] == 1:
+            logits = torch.cat([torch.zeros_like(logits), logits], dim=1)
+        if not self.interface.drop_outputs:
+            return logits
+        outputs = range(logits.shape[1])
+        if not all(-len(outputs) <= index < len(outputs) for index in self.interface.drop_outputs):
+            raise BadInput(f"drop_outputs={self.interface.drop_outputs}: the network has {len(outputs)} outputs")
+        dropped = {outputs[index] for index in self.interface.drop_outputs}
+        kept = [index for index in outputs if index not in dropped]
+        return logits.index_select(1, torch.tensor(kept, device=logits.device))
+
+    def _resize(self, logits: Tensor, size: torch.Size) -> Tensor:
+        if self.interface.upsample == "none":
+            found, wanted = (f"{height} x {width}" for height, width in (logits.shape[-2:], size))
+            raise BadInput(
+                f"the network gave logits at {found}, expected {wanted}; set upsample=bilinear to resize them"
+            )
+        return functional.interpolate(logits, size=tuple(size), mode="bilinear", align_corners=False)
+
+    def _check_mode(self) -> None:
+        awake = [name or "the model itself" for name, module in self.named_modules() if module.training]
+        if awake:
+            raise BadInput(
+                f"expected the model in eval mode, found {awake[0]} in train mode; do not call train() on it"
+            )
+
+
+def _pick(output: Any) -> Tensor:
+    """The logits among what networks return: a tensor, `.logits`, `["out"]`, `["logits"]` or the first of a tuple."""
+    found = getattr(output, "logits", output)
+    if isinstance(found, Mapping):
+        found = found.get("out", found.get("logits", found))
+    if isinstance(found, tuple | list) and found:
+        found = found[0]
+    if not isinstance(found, Tensor) or found.ndim != 4:
+        shape = f" of shape {tuple(found.shape)}" if isinstance(found, Tensor) else ""
+        raise BadInput(f"the network returned {type(found).__name__}{shape}; expected logits (images, classes, h, w)")
+    return found
+
+
+def _spans(full: int, window: int, stride: int) -> list[tuple[int, int]]:
+    """Where the windows begin and end along one side; the last is shifted inside."""
+    length = min(full, window)
+    starts = [*range(0, full - length, stride), full - length]
+    return [(start, start + length) for start in starts]
