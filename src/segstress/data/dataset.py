@@ -1,0 +1,82 @@
+"""What every dataset offers: ids in a fixed order, one sample per id, class names and a hash of its content."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from ..core import BadInput, Registry, Spec, digest, settings
+from .palette import Colour, make_palette
+from .resize import Resize, ResizeSetting
+from .sample import Sample
+
+__all__ = ["Dataset", "Sample", "datasets", "load"]
+
+
+@settings
+class Dataset(ABC):
+    """Images under ids, with labels where they are known."""
+
+    resize: ResizeSetting = Resize()  # the size at which models see the images; `read` leaves them native
+
+    @abstractmethod
+    def ids(self) -> list[str]:
+        """Every image, always in the same order."""
+
+    @abstractmethod
+    def read(self, id: str) -> Sample:
+        """One image at its native size; BadImage where it cannot be used."""
+
+    @abstractmethod
+    def contents(self) -> Any:
+        """Plain data that changes when the images or masks do."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is called, without its resize rule."""
+
+    @property
+    @abstractmethod
+    def classes(self) -> tuple[str, ...]:
+        """The name of every class, in the order of the labels."""
+
+    @property
+    @abstractmethod
+    def void(self) -> str:
+        """How void is marked in its masks, such as `255`; `none` where every pixel counts."""
+
+    @property
+    def background(self) -> int | None:
+        """The class that is no object, where there is one."""
+        return None
+
+    @property
+    def palette(self) -> tuple[Colour, ...]:
+        """A colour for every class."""
+        return make_palette(len(self.classes), self.background)
+
+    @property
+    def label(self) -> str:
+        """Its name in tables and folders."""
+        return self.name if self.resize.rule == "none" else f"{self.name}-{self.resize}"
+
+    def fingerprint(self) -> str:
+        """Hash of the images, masks and rules; not of the place where they lie."""
+        rules = {key: value for key, value in datasets.spec(self).items() if key != "root"}
+        return digest([rules, self.contents()])
+
+    def check(self) -> None:
+        """Refuse what cannot be used at all."""
+        if not self.ids():
+            raise BadInput(f"dataset {self.name} is empty; expected at least one image")
+
+
+datasets: Registry[Dataset] = Registry("dataset")
+
+
+def load(spec: Spec) -> Dataset:
+    """The dataset of a spec, checked: its folder exists and is not empty."""
+    dataset = datasets.build(spec)
+    dataset.check()
+    return dataset
