@@ -1,0 +1,39 @@
+"""From pixels to counts: all that is ever kept of a prediction's quality is three integers per class."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool, Float, Int64
+from torch import Tensor
+
+HITS, PREDICTED, ACTUAL = range(3)  # places along the last axis of counts
+
+
+def count(
+    prediction: Int64[Tensor, "b h w"], labels: Int64[Tensor, "b h w"], zone: Bool[Tensor, "b h w"], classes: int
+) -> Int64[Tensor, "b {classes} 3"]:
+    """Hits, predicted and actual pixels of each class inside the zone; a label equal to `classes` has no truth."""
+    # A trash class takes what does not count: selecting pixels would be slower and would make a GPU wait.
+    trash = classes
+    hits = torch.where(zone & (prediction == labels), labels, trash)
+    columns = (hits, torch.where(zone, prediction, trash), torch.where(zone, labels, trash))
+    places = torch.stack(columns, dim=1).flatten(2)
+    totals = places.new_zeros(len(places), len(columns), classes + 1)
+    totals.scatter_add_(2, places, torch.ones_like(places))
+    return totals[..., :classes].transpose(1, 2)
+
+
+@torch.no_grad()
+def predict(logits: Float[Tensor, "b k h w"]) -> Int64[Tensor, "b h w"]:
+    """The class with the largest logit at each pixel; of equal ones the first."""
+    if logits.device.type != "cpu":
+        return logits.argmax(1)
+    # On a CPU argmax over the class axis costs ten times this running maximum, and attacks ask at every step.
+    largest = logits[:, 0].clone()
+    winner = torch.zeros_like(largest, dtype=torch.int16)
+    leads = torch.empty_like(winner)
+    for class_ in range(1, logits.shape[1]):
+        torch.gt(logits[:, class_], largest, out=leads)
+        torch.maximum(winner, leads.mul_(class_), out=winner)
+        torch.maximum(largest, logits[:, class_], out=largest)
+    return winner.long()

@@ -1,0 +1,141 @@
+"""The worst case over attacks: per image by a score, and of the whole set by a greedy search with its lower bound.
+
+Counts are (attacks, images, classes, 3) with the attacks in declared order; `answered` says which attack has a result
+for which image, and what has none is no candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from jaxtyping import Bool, Float64, Int64
+
+from .counts import ACTUAL
+from .metric import ratio
+from .scores import Absent, classes_taken, columns, image_accuracy, image_miou
+
+ImageScore = Callable[[np.ndarray], np.ndarray]  # counts (..., classes, 3) -> (...)
+NOBODY = -1  # chosen for an image that has no candidate
+LITTLE = 1e-6  # a pass over all images that gains no more ends the search
+
+
+@dataclass(frozen=True)
+class Selection:
+    """For each image the attack that hurts most, and what it leaves."""
+
+    chosen: Int64[np.ndarray, " images"]  # place in the declared order, or NOBODY
+    values: Float64[np.ndarray, " images"]  # score of the image; NaN where NOBODY
+    counts: Int64[np.ndarray, "images classes 3"]  # zero where NOBODY, so that every metric leaves the image out
+
+
+def lowest(
+    counts: Int64[np.ndarray, "attacks images classes 3"],
+    answered: Bool[np.ndarray, "attacks images"],
+    score: ImageScore = image_accuracy,
+) -> Selection:
+    """The attack with the lowest score of each image; of equal ones the first."""
+    return _select(counts, answered, _values(counts, answered, score).argmin(0), score)
+
+
+def tied(
+    counts: Int64[np.ndarray, "attacks images classes 3"],
+    answered: Bool[np.ndarray, "attacks images"],
+    score: ImageScore = image_accuracy,
+) -> Bool[np.ndarray, " images"]:
+    """Images whose lowest score is reached by more than one attack."""
+    values = _values(counts, answered, score)
+    return ((values == values.min(0)) & np.isfinite(values)).sum(0) > 1
+
+
+def greedy(
+    counts: Int64[np.ndarray, "attacks images classes 3"],
+    answered: Bool[np.ndarray, "attacks images"],
+    absent: Absent = "present",
+) -> Selection:
+    """The lowest CmIoU found by local search (arXiv:2306.12941), from each attack alone and from both image minima."""
+    score = partial(image_miou, absent=absent)
+    minima = [_values(counts, answered, each).argmin(0) for each in (image_accuracy, score)]
+    complete, owner = _complete(counts, answered)
+    chosen, values = _descend(complete, np.vstack([owner, *minima]), score)
+    return _select(counts, answered, chosen[values.argmin()], score)
+
+
+def bound(
+    counts: Int64[np.ndarray, "attacks images classes 3"],
+    answered: Bool[np.ndarray, "attacks images"],
+    absent: Absent = "present",
+) -> float:
+    """No choice has a lower CmIoU: the mean of each class's own minimum over the classes that any choice may show."""
+    hits, predicted, actual = columns(_complete(counts, answered)[0])
+    union = predicted + actual - hits
+    taken = classes_taken(union.max((0, 1)), actual.max((0, 1)), absent)
+    return float(ratio((_lowest_ious(hits, union) * taken).sum(), taken.sum() * actual.any()))
+
+
+def _lowest_ious(hits: np.ndarray, union: np.ndarray) -> np.ndarray:
+    """The least pooled IoU of each class over all choices, exact by Dinkelbach's iteration for ratios of sums."""
+    lowest_iou = np.ones(hits.shape[-1])
+    while True:
+        choice = (hits - lowest_iou * union).argmin(0)[None]
+        top, bottom = (np.take_along_axis(part, choice, 0).sum((0, 1)) for part in (hits, union))
+        iou = top / np.maximum(bottom, 1)  # counts are integers: only an empty union is below 1
+        if (iou >= lowest_iou).all():
+            return lowest_iou
+        lowest_iou = np.minimum(iou, lowest_iou)
+
+
+def _descend(counts: np.ndarray, chosen: np.ndarray, score: ImageScore) -> tuple[np.ndarray, np.ndarray]:
+    """Improve all starts pass by pass until none gains: their choices and the CmIoU of each."""
+    totals = counts[chosen, np.arange(counts.shape[1])].sum(1)
+    values = score(totals)
+    active = np.arange(len(chosen))
+    while active.size:
+        chosen[active], totals[active] = _sweep(counts, chosen[active], totals[active], score)
+        before, values[active] = values[active], score(totals[active])
+        active = active[before - values[active] > LITTLE]
+    return chosen, values
+
+
+def _sweep(
+    counts: np.ndarray, chosen: np.ndarray, totals: np.ndarray, score: ImageScore
+) -> tuple[np.ndarray, np.ndarray]:
+    """One pass over the images in order; every start moves each image to the attack that is best for its CmIoU."""
+    starts = np.arange(len(chosen))
+    for image in range(counts.shape[1]):
+        now = chosen[:, image]
+        options = (totals - counts[now, image])[:, None] + counts[:, image]
+        values = score(options)
+        best = values.argmin(1)
+        now = np.where(values[starts, best] < values[starts, now], best, now)  # a tie moves nothing
+        chosen[:, image], totals = now, options[starts, now]
+    return chosen, totals
+
+
+def _values(counts: np.ndarray, answered: np.ndarray, score: ImageScore) -> np.ndarray:
+    """Scores, infinite where there is no candidate, so that NaN never wins."""
+    return np.where(_candidates(counts, answered), score(counts), np.inf)
+
+
+def _candidates(counts: np.ndarray, answered: np.ndarray) -> np.ndarray:
+    """Where an attack answered and the image has a truth to compare with."""
+    return answered & (counts[..., ACTUAL].sum(-1) > 0)
+
+
+def _complete(counts: np.ndarray, answered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Counts without holes, where the attack of lowest accuracy stands in for no candidate, and whose they are."""
+    candidates = _candidates(counts, answered)
+    by_accuracy = _values(counts, answered, image_accuracy).argmin(0)
+    owner = np.where(candidates, np.arange(len(counts))[:, None], by_accuracy)
+    seen = counts * candidates[..., None, None]
+    return np.take_along_axis(seen, owner[..., None, None], 0), owner
+
+
+def _select(counts: np.ndarray, answered: np.ndarray, chosen: np.ndarray, score: ImageScore) -> Selection:
+    """The chosen counts, and NOBODY where even the best is no candidate."""
+    images = np.arange(len(chosen))
+    possible = _candidates(counts, answered)[chosen, images]
+    picked = counts[chosen, images] * possible[:, None, None]
+    return Selection(np.where(possible, chosen, NOBODY), score(picked), picked)
