@@ -14,10 +14,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import pydantic
 import yaml
-from pydantic import BeforeValidator, PlainSerializer
+from pydantic import PlainSerializer, PlainValidator
 
 from .errors import BadInput
-from .settings import to_plain
+from .settings import plain_defaults, to_plain
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -113,9 +113,21 @@ class Registry(Generic[T]):
                 return {"kind": name, **to_plain(item)}
         raise BadInput(f"{type(item).__name__} is not a registered {self.noun}")
 
-    def field(self) -> tuple[BeforeValidator, PlainSerializer]:
+    def name(self, item: T) -> str:
+        """The name that says most about an item, with the settings that it does not imply: `segpgd(steps=10)`."""
+        plain, kind = to_plain(item), type(item)
+        implied = {
+            name: {**plain_defaults(kind), **entry.fixed}
+            for name, entry in self._entries.items()
+            if entry.make is kind and all(plain[key] == value for key, value in entry.fixed.items())
+        }
+        name = max(sorted(implied), key=lambda candidate: len(self._entries[candidate].fixed))
+        extra = [f"{key}={value}" for key, value in plain.items() if implied[name].get(key, ...) != value]
+        return f"{name}({', '.join(extra)})" if extra else name
+
+    def field(self) -> tuple[PlainValidator, PlainSerializer]:
         """Annotations for a settings field that holds an item of this registry: `Annotated[T, *registry.field()]`."""
-        build = BeforeValidator(lambda value: self.build(value) if isinstance(value, str | Mapping) else value)
+        build = PlainValidator(lambda value: self.build(value) if isinstance(value, str | Mapping) else value)
         return build, PlainSerializer(lambda item: None if item is None else self.spec(item))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import math
@@ -26,6 +27,18 @@ def settings(cls: C) -> C:
 def to_plain(item: Any) -> Any:
     """Settings as JSON-ready data."""
     return pydantic.TypeAdapter(type(item)).dump_python(item, mode="json")
+
+
+def plain_defaults(cls: type) -> dict[str, Any]:
+    """The settings of a class that have a default, as plain data."""
+    fields = dataclasses.fields(cls)
+    values = {field.name: _default(field) for field in fields}
+    return {name: value for name, value in values.items() if value is not dataclasses.MISSING}
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    value = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+    return to_plain(value) if dataclasses.is_dataclass(value) else value
 
 
 def digest(data: Any, length: int = 12) -> str:

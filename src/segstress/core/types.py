@@ -82,7 +82,8 @@ class Threat:
         return self
 
     def __str__(self) -> str:
-        return f"{self.norm} {format_radius(self.radius)}"
+        target = "" if self.target is None else f" to class {self.target}"
+        return f"{self.norm} {format_radius(self.radius)}{target}"
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,11 @@ class Perturbed:
 @runtime_checkable
 class Perturbation(Protocol):
     """Everything we do to an image."""
+
+    @property
+    def label(self) -> str:
+        """Its name in tables, derived from its settings."""
+        ...
 
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
         """Perturbed versions of the batch."""

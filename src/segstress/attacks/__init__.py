@@ -1,0 +1,12 @@
+"""Search for a harmful delta."""
+
+from ..core import import_all
+
+from .algorithm import Algorithm, attacks
+from .attack import Attack
+from .losses import View, losses
+from .problem import Look, Problem
+
+import_all(__name__, __path__)
+
+__all__ = ["Algorithm", "Attack", "Look", "Problem", "View", "attacks", "losses"]

@@ -1,0 +1,30 @@
+"""What an algorithm is, and the register of those that can be named."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, Protocol
+
+from jaxtyping import Float
+from torch import Tensor
+
+from ..core import Registry
+
+from .problem import Problem
+
+
+class Algorithm(Protocol):
+    """A search for a harmful delta: it owns its loop and state and nothing else."""
+
+    seeks: ClassVar[Literal["damage", "smallness"]]  # most damage within a radius, or the smallest delta that does enough
+    reaches: ClassVar[float | None]  # multiple of the optimal radius at which it breaks the two-class linear model
+
+    def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
+        """The last delta; the problem remembers the best of all it was shown."""
+        ...
+
+    def passes(self) -> tuple[int, int]:
+        """The most forwards and backwards that one image costs."""
+        ...
+
+
+attacks: Registry[Algorithm] = Registry("attack")

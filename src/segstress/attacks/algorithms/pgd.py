@@ -1,0 +1,43 @@
+"""Projected gradient descent, the plain one."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from jaxtyping import Float
+from pydantic import Field
+from torch import Tensor
+
+from ...core import Radius, settings
+
+from ..algorithm import attacks
+from ..losses import LossName
+from ..problem import Problem
+
+
+@attacks.register("pgd")
+@settings
+class PGD:
+    """Steepest steps of one length, projected after each (Madry et al. 2018, arXiv:1706.06083)."""
+
+    seeks: ClassVar = "damage"
+    reaches: ClassVar = 1.5
+    loss: LossName = "ce"
+    steps: Annotated[int, Field(ge=1)] = 40
+    step: Radius | None = None  # length of a step; none = 2.5 radius / steps
+    random_start: bool = True
+
+    def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
+        """Climb from the start, every step as long as the last."""
+        allowed, radius, delta = problem.feasible, problem.threat.radius, problem.start(self.random_start)
+        length = 2.5 * radius / self.steps if self.step is None else self.step
+        for step in range(self.steps):
+            if problem.finished:
+                break
+            look = problem.look(delta, self.loss, step / self.steps)
+            delta = allowed.project(delta + length * allowed.steepest(look.gradient), radius)
+        return delta
+
+    def passes(self) -> tuple[int, int]:
+        """One pass a step, and a look at the clean image and at the last iterate."""
+        return self.steps + 2, self.steps

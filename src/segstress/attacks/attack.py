@@ -1,0 +1,89 @@
+"""An attack as a perturbation: an algorithm, what it may do, and where."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Annotated, Literal
+
+import torch
+from jaxtyping import Bool
+from pydantic import model_validator
+from torch import Tensor, nn
+
+from ..core import (
+    BadInput,
+    Batch,
+    Perturbed,
+    Region,
+    Result,
+    Threat,
+    perturbations,
+    regions,
+    settings,
+)
+
+from .algorithm import Algorithm, attacks
+from .problem import Problem
+
+
+@perturbations.register("attack")
+@settings
+class Attack:
+    """Search for a harmful delta."""
+
+    algorithm: Annotated[Algorithm, *attacks.field()]
+    threat: Threat = Threat()
+    region: Annotated[Region | None, *regions.field()] = None  # where it may act; none = everywhere
+    aim: Annotated[Region | None, *regions.field()] = None  # what it must break; none = every valid pixel
+    keep: Literal["best", "last"] = "best"  # iterate to return; `last` spares the looks that only compare
+
+    @model_validator(mode="after")
+    def _check(self) -> Attack:
+        if self.algorithm.seeks == "damage" and math.isinf(self.threat.radius):
+            raise BadInput(f'attack {attacks.name(self.algorithm)} needs a radius: give eps, for example eps="8/255"')
+        return self
+
+    @property
+    def name(self) -> str:
+        """What it does and where, derived from its settings."""
+        places = "".join(f" {word} {regions.name(r)}" for word, r in (("in", self.region), ("at", self.aim)) if r)
+        return f"{attacks.name(self.algorithm)}{places}"
+
+    @property
+    def label(self) -> str:
+        """Its name in tables: what it does, and under which threat."""
+        return f"{self.name} {self.threat}"
+
+    def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
+        """The most harmful images found, one result for each goal."""
+        batch = _with_goal(batch, self.threat.target)
+        zones = {}
+        if self.region is not None:
+            zones["inside"] = self.region.mask(batch, seed)
+            zones["outside"] = ~zones["inside"]
+        if self.aim is not None:
+            zones["aim"] = self.aim.mask(batch, seed)
+        problem = Problem(
+            model, batch, self.threat, region=zones.get("inside"), aim=zones.get("aim"), seed=seed, keep=self.keep
+        )
+        with torch.no_grad():
+            last = problem.feasible.project(self.algorithm.run(problem), self.threat.radius)
+        return Perturbed(self._results(problem, last), problem.forwards, problem.backwards, zones)
+
+    def _results(self, problem: Problem, last: Tensor) -> tuple[Result, ...]:
+        if self.keep == "last":
+            deltas = {"any": last}
+        else:
+            problem.peek(last)
+            deltas = {goal: tracker.delta for goal, tracker in problem.trackers.items()}
+        allowed = problem.feasible
+        return tuple(Result(goal, allowed.apply(delta), allowed.size(delta)) for goal, delta in deltas.items())
+
+
+def _with_goal(batch: Batch, target: int | None) -> Batch:
+    """The batch with one class wanted everywhere; a goal that it already carries stays."""
+    if target is None or batch.goal is not None:
+        return batch
+    everywhere: Bool[Tensor, "b h w"] = torch.ones_like(batch.valid)
+    return replace(batch, goal=torch.full_like(batch.labels, target), goal_valid=everywhere)

@@ -1,0 +1,53 @@
+"""Where a delta may lie: inside the image's box, the threat's ball and the region."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from ..core import Norm
+
+Deltas = Float[Tensor, "b c h w"]
+PerImage = Float[Tensor, " b"]
+
+
+class Feasible:
+    """Project, measure and climb in one norm; outside the region every delta is exactly zero."""
+
+    def __init__(self, images: Deltas, norm: Norm, region: Bool[Tensor, "b h w"] | None = None) -> None:
+        self.images, self.norm = images, norm
+        self.lower, self.upper = -images, 1 - images
+        if region is not None:
+            self.lower, self.upper = self.lower * region[:, None], self.upper * region[:, None]
+
+    def project(self, delta: Deltas, radius: float | PerImage) -> Deltas:
+        """Into box and region, then into the ball: both contain zero, so shrinking leaves neither."""
+        delta = delta.clamp(self.lower, self.upper)
+        limit = radius[:, None, None, None] if isinstance(radius, Tensor) else radius
+        if self.norm == "linf":
+            return delta.clamp(-limit, limit)
+        length = delta.flatten(1).norm(dim=1)[:, None, None, None]
+        return delta * (limit / length.clamp(min=torch.finfo(delta.dtype).tiny)).clamp(max=1)
+
+    def size(self, delta: Deltas) -> PerImage:
+        """Length in the norm, image by image."""
+        flat = delta.flatten(1)
+        return flat.abs().amax(1) if self.norm == "linf" else flat.norm(dim=1)
+
+    def steepest(self, gradient: Deltas) -> Deltas:
+        """The direction of length one along which the loss grows fastest."""
+        if self.norm == "linf":
+            return gradient.sign()
+        length = gradient.flatten(1).norm(dim=1)[:, None, None, None]
+        return gradient / length.clamp(min=torch.finfo(gradient.dtype).tiny)
+
+    def apply(self, delta: Deltas) -> Deltas:
+        """The perturbed images; rounding cannot carry them out of [0, 1]."""
+        return (self.images + delta).clamp(0, 1)
+
+
+def norms(delta: Deltas) -> dict[str, PerImage]:
+    """Length in every norm that rows report, in float64 so that the sums do not depend on the size of an image."""
+    flat = delta.flatten(1).double()
+    return {"linf": flat.abs().amax(1), "l2": flat.norm(dim=1), "l1": flat.abs().sum(1)}

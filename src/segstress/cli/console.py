@@ -1,0 +1,33 @@
+"""The terminal, and the short table that ends a job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+console = Console()
+SHOWN = ("accuracy", "cmiou", "nmiou")
+
+
+def show_summary(figures: Mapping[str, Any]) -> None:
+    """Clean, every perturbation and the worst case, in percent."""
+    for run in figures["runs"]:
+        table = Table("", *SHOWN, "forwards", title=f"{run['model']} on {run['data']}", title_justify="left")
+        table.add_row("clean", *map(_percent, _pick(run["clean"])), "")
+        for label, values in run["perturbations"].items():
+            table.add_row(label, *map(_percent, _pick(values)), str(values["forwards"]))
+        if run["perturbations"]:
+            table.add_row("worst case", *map(_percent, _pick(run["worst_case"])), "", style="bold")
+        console.print(table)
+    console.print("Percent. Every attack figure is an upper bound on robustness.", highlight=False)
+
+
+def _pick(values: Mapping[str, Any]) -> list[float | None]:
+    return [values.get(name) for name in SHOWN]
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.2f}"

@@ -1,0 +1,160 @@
+"""Commands that make results: run, attack, demo, and plan, which says what they cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.table import Table
+
+from . import options
+from .console import console, show_summary
+
+# Jobs are imported inside the commands: they bring torch, and `segstress --help` should not wait for it.
+
+
+def run(
+    plan: options.PlanFile,
+    out: options.Out = None,
+    workers: options.Workers = 0,
+    shard_size: options.ShardSize = 4,
+    retry_errors: options.RetryErrors = False,
+    other_numerics: options.OtherNumerics = False,
+) -> None:
+    """Carry out a plan; run it again to resume.
+
+    Example: segstress run plan.yaml --out runs/mine
+    """
+    from ..jobs import Ways, read_plan
+
+    carry_out(read_plan(plan), out, Ways(workers, shard_size, retry_errors, other_numerics))
+
+
+def attack(
+    model: options.Model,
+    data: options.Data,
+    attack: options.Attacks = None,
+    battery: options.Battery = None,
+    eps: options.Eps = None,
+    norm: options.Norm = None,
+    out: options.Out = None,
+    limit: options.Limit = None,
+    batch_size: options.BatchSize = 1,
+    threads: options.Threads = 1,
+    device: options.Device = "cpu",
+    seed: options.Seed = 0,
+    keep_images: options.KeepImages = False,
+    workers: options.Workers = 0,
+    shard_size: options.ShardSize = 4,
+    retry_errors: options.RetryErrors = False,
+    other_numerics: options.OtherNumerics = False,
+    plugin: options.Plugins = [],
+) -> None:
+    """Attack models on data, keep the worst of every image, and write a report.
+
+    Example: segstress attack --model compact:cnn-normal --data shapes:test --attack pgd,segpgd --eps 8/255
+    """
+    from ..jobs import Ways
+
+    asked = plan_of(model, data, attack, battery, eps, norm, limit, seed, keep_images, plugin, batch_size, threads, device)
+    carry_out(asked, out, Ways(workers, shard_size, retry_errors, other_numerics))
+
+
+def plan(
+    plan: options.PlanFile | None = typer.Argument(None, help="YAML plan; or give the options of attack."),
+    model: options.Model = [],
+    data: options.Data = [],
+    attack: options.Attacks = None,
+    battery: options.Battery = None,
+    eps: options.Eps = None,
+    norm: options.Norm = None,
+    limit: options.Limit = None,
+    device: options.Device = "cpu",
+    workers: options.Workers = 0,
+) -> None:
+    """Say what a run will cost before it is begun: images, passes, predicted time.
+
+    Example: segstress plan --model compact:cnn-normal --data shapes:test --battery quick --eps 8/255
+    """
+    from ..jobs import read_plan
+    from ..jobs.cost import estimate
+
+    asked = read_plan(plan) if plan else plan_of(model, data, attack, battery, eps, norm, limit, device=device)
+    costs = estimate(asked, workers)
+    table = Table("model", "data", "perturbation", "images", "forwards", "backwards", "time", title="At most")
+    for cost in costs:
+        table.add_row(*cost.names, str(cost.images), str(cost.forwards), str(cost.backwards), _time(cost.seconds))
+    console.print(table)
+    total = sum(cost.seconds for cost in costs)
+    console.print(f"All together about {_time(total)}, from one timed pass of each model on this machine.", highlight=False)
+
+
+def demo(out: options.Out = None, workers: options.Workers = 0, limit: options.Limit = 12) -> None:
+    """Attack the embedded models on embedded images and write a report; nothing is downloaded.
+
+    Example: segstress demo
+    """
+    from ..jobs import Ways, read_plan
+    from ..jobs.demo import PLAN
+
+    carry_out(read_plan({**PLAN, "limit": limit}), out or Path("runs/demo"), Ways(workers))
+
+
+def plan_of(
+    model: list[str],
+    data: list[str],
+    attack: str | None,
+    battery: str | None,
+    eps: str | None,
+    norm: str | None,
+    limit: int | None,
+    seed: int = 0,
+    keep_images: bool = False,
+    plugins: list[str] | None = None,
+    batch_size: int = 1,
+    threads: int = 1,
+    device: str = "cpu",
+) -> Any:
+    """The plan that the options of a command spell out."""
+    from ..jobs import read_plan
+
+    if (attack is None) == (battery is None):
+        raise typer.BadParameter("give either --attack NAME[,NAME...] or --battery NAME")
+    return read_plan(
+        {
+            "models": model,
+            "data": data,
+            "perturbations": attack.split(",") if attack else [],
+            "battery": battery,
+            "eps": eps,
+            "norm": norm,
+            "limit": limit,
+            "seed": seed,
+            "keep_images": keep_images,
+            "plugins": plugins or [],
+            "numerics": {"device": device, "batch_size": batch_size, "threads": threads},
+        }
+    )
+
+
+def carry_out(plan: Any, out: Path | None, ways: Any) -> None:
+    """Evaluate, report, print; exit code 1 where an image could not be answered."""
+    from ..jobs import evaluate
+    from ..jobs.report import figures, report
+    from .progress import watch
+
+    with watch(console, "attacking") as progress:
+        done = evaluate(plan, out, ways, progress)
+    page = report([done.folder])
+    show_summary(figures([done.folder]))
+    console.print(f"Report: {page}", highlight=False, soft_wrap=True)
+    if done.errors:
+        for line in done.errors[:10]:
+            console.print(f"[red]error:[/red] {line}", highlight=False, soft_wrap=True)
+        console.print(f"{len(done.errors)} images could not be answered; the report names them.", highlight=False)
+        raise typer.Exit(1)
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

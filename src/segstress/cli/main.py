@@ -1,0 +1,60 @@
+"""The command `segstress`: one clear line and an exit code for every mistake."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+import typer
+
+from . import evaluation, inspection
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    help="How much can a semantic-segmentation model be trusted? Begin with: segstress demo. "
+    "Exit codes: 0 fine, 1 some images could not be answered, 2 the request cannot be served. "
+    "--debug anywhere shows the traceback of an error.",
+)
+for name, command in {
+    "demo": evaluation.demo,
+    "attack": evaluation.attack,
+    "run": evaluation.run,
+    "plan": evaluation.plan,
+    "report": inspection.report,
+    "verify": inspection.verify,
+    "list": inspection.list_names,
+}.items():
+    app.command(name)(command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave with its exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in given
+    sys.exit(_run([word for word in given if word != "--debug"], debug))
+
+
+def _run(arguments: list[str], debug: bool) -> int:
+    try:
+        return app(arguments, standalone_mode=False) or 0
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        typer.echo("stopped; what is finished is kept, and the same command goes on from there", err=True)
+        return 130
+    except Exception as error:
+        if debug:
+            raise
+        typer.echo(f"segstress: {_line(error)}", err=True)
+        return 2
+
+
+def _line(error: Exception) -> str:
+    from ..core import BadInput
+
+    if isinstance(error, BadInput):
+        return str(error)
+    return f"unexpected {type(error).__name__}: {str(error).partition(chr(10))[0]}; --debug shows where"

@@ -1,0 +1,6 @@
+"""The straight lines; the only room that knows all the others."""
+
+from .evaluate import Progress, Run, Ways, evaluate
+from .plan import Plan, batteries, battery, read_plan
+
+__all__ = ["Plan", "Progress", "Run", "Ways", "batteries", "battery", "evaluate", "read_plan"]

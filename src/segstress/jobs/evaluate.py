@@ -1,0 +1,129 @@
+"""The straight line of an evaluation: plan, cells, units, what is missing, answers, a folder of results."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import yaml
+
+from ..core import BadInput, seed_of, to_plain
+from ..data import datasets
+from ..runtime import Cell, Local, Store, Unit, alone, record, write
+
+from .answer import Work
+from .doctor import examine
+from .plan import Plan, names, read_plan
+
+GALLERY = 24  # images of each dataset that always keep their pictures
+
+
+@dataclass(frozen=True)
+class Ways:
+    """How a run is carried out; none of it changes a result."""
+
+    workers: int = 0  # 0 = one for each core
+    shard_size: int = 4  # images written at a time
+    retry_errors: bool = False
+    other_numerics: bool = False  # go on although the run was begun with other numerics
+
+
+@dataclass
+class Progress:
+    """What a run tells about itself; the command line draws it."""
+
+    begin: Callable[[int], None] = lambda total: None
+    advance: Callable[[int], None] = lambda images: None
+    warn: Callable[[str], None] = lambda message: None
+
+
+@dataclass(frozen=True)
+class Run:
+    """A folder of results and what went wrong on the way."""
+
+    folder: Path
+    errors: tuple[str, ...] = ()
+
+
+def evaluate(
+    plan: Plan | Path | str | Mapping[str, Any],
+    out: Path | str | None = None,
+    ways: Ways = Ways(),
+    progress: Progress | None = None,
+) -> Run:
+    """Answer all that a plan asks and that its folder does not hold yet."""
+    plan = plan if isinstance(plan, Plan) else read_plan(plan)
+    progress = progress or Progress()
+    folder = Path(out) if out else Path("runs") / _slug(plan)
+    _check_device(plan.numerics.device)
+    with alone(folder):
+        store, cells = Store(folder), plan.cells()
+        _admit(store, cells)
+        for warning in examine(plan, cells):
+            progress.warn(warning)
+        record(folder, plan.numerics, allow_other=ways.other_numerics)
+        write(folder / "plan.yaml", yaml.safe_dump(to_plain(plan), sort_keys=False).encode())
+        units, keep = _units(plan, store, cells, ways)
+        progress.begin(sum(len(unit.ids) for unit in units))
+        work = Work(folder, plan.numerics, keep, tuple(plan.plugins))
+        started = time.perf_counter()
+        for shard in Local(ways.workers, plan.numerics.threads).map(work, units):
+            progress.advance(len({row["image"] for row in shard.images}))
+        _note_time(folder, sum(len(unit.ids) for unit in units), time.perf_counter() - started)
+        return Run(folder, _errors(store, cells))
+
+
+def _check_device(name: str) -> None:
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        raise BadInput(f"device '{name}' cannot be used: {str(error).splitlines()[0]}; try --device cpu") from error
+
+
+def _admit(store: Store, cells: Sequence[Cell]) -> None:
+    """A plan may add cells to a folder, never change or drop one that is there."""
+    wanted = {cell.key for cell in cells}
+    foreign = [cell.label for cell in store.cells() if cell.key not in wanted]
+    if foreign:
+        raise BadInput(
+            f"{store.folder} holds another plan: its '{foreign[0]}' is not in this one, or was made with other "
+            "weights, images or settings; choose another --out, or add to the plan instead of changing it"
+        )
+    for cell in cells:
+        store.begin(cell)
+
+
+def _units(plan: Plan, store: Store, cells: Sequence[Cell], ways: Ways) -> tuple[list[Unit], frozenset[str]]:
+    """What is missing, cut into units, and the images whose pictures are kept."""
+    units: list[Unit] = []
+    keep: set[str] = set()
+    for cell in cells:
+        ids = plan.ids(datasets.build(cell.data))
+        keep.update(ids if plan.keep_images else sorted(ids, key=lambda id_: seed_of(0, id_, "gallery"))[:GALLERY])
+        missing = store.missing(cell, ids, retry_errors=ways.retry_errors)
+        size = ways.shard_size
+        units += [Unit(cell, tuple(missing[first : first + size])) for first in range(0, len(missing), size)]
+    return units, frozenset(keep)
+
+
+def _errors(store: Store, cells: Sequence[Cell]) -> tuple[str, ...]:
+    """Every image that could not be answered, once, with the reason."""
+    rows = [row for cell in cells for row in store.rows(cell, "images") if row["status"] == "error"]
+    return tuple(dict.fromkeys(f"{row['image']}: {row['message']}" for row in rows))
+
+
+def _note_time(folder: Path, images: int, seconds: float) -> None:
+    """Wall times live apart from results, which must not depend on them."""
+    path = folder / "timings.csv"
+    before = path.read_text() if path.exists() else "images,seconds\n"
+    write(path, f"{before}{images},{seconds:.3f}\n".encode())
+
+
+def _slug(plan: Plan) -> str:
+    words = (names(plan.models), names(plan.data), plan.battery or names(plan.perturbations))
+    return re.sub("[^A-Za-z0-9.+]+", "-", " ".join(words)).strip("-")[:100]

@@ -1,0 +1,137 @@
+"""Perturb a batch, re-check every result with a fresh forward pass, and count: nothing an attack says is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ..attacks.feasible import norms
+from ..core import Batch, Perturbation, Perturbed, Result
+from ..data import Dataset, Sample
+from ..metrics.counts import ACTUAL, HITS, PREDICTED, count, predict
+from ..metrics.objects import object_hits, objects
+from ..runtime import Numerics, Shard
+
+from .recheck import faults
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A model, a dataset and a perturbation, ready to judge samples of one size."""
+
+    model: nn.Module
+    data: Dataset
+    perturbation: Perturbation
+    seed: int
+    numerics: Numerics
+    keep: frozenset[str] = frozenset()  # ids whose images and label maps are stored
+
+    def __call__(self, samples: Sequence[Sample]) -> Shard:
+        """Rows, counts, objects and kept pictures of these samples."""
+        batch = stack(samples).to(self.numerics.device, self.numerics.torch_dtype())
+        perturbed = self.perturbation.perturb(self.model, batch, self.seed)
+        clean = self.predict(batch.images)
+        shard = Shard()
+        for result in perturbed.results:
+            self._record(shard, samples, batch, perturbed, result, clean)
+        return shard
+
+    @torch.no_grad()
+    def predict(self, images: Tensor) -> Tensor:
+        """Label maps by a fresh forward pass of the original model."""
+        return predict(self.model(images))
+
+    def zones(self, batch: Batch, perturbed: Perturbed) -> dict[str, Tensor]:
+        """Where to count: all valid pixels, the foreground, and what the perturbation names."""
+        zones = {"all": batch.valid}
+        if self.data.background is not None:
+            zones["foreground"] = batch.valid & (batch.labels != self.data.background)
+        return zones | {name: mask & batch.valid for name, mask in perturbed.zones.items()}
+
+    def _record(
+        self, shard: Shard, samples: Sequence[Sample], batch: Batch, perturbed: Perturbed, result: Result, clean: Tensor
+    ) -> None:
+        """Add one result of every sample to the shard; what fails the re-check becomes an error."""
+        prediction = self.predict(result.images) if result.prediction is None else result.prediction
+        tallies = {
+            (state, zone): count(seen, batch.labels, mask, len(self.data.classes)).cpu().numpy()
+            for state, seen in (("clean", clean), ("perturbed", prediction))
+            for zone, mask in self.zones(batch, perturbed).items()
+        }
+        lengths = norms(result.images - batch.images)
+        wrong = faults(self.perturbation, batch, result, perturbed.zones)
+        for place, sample in enumerate(samples):
+            row = row_of(sample.id, self.seed, sample) | {"goal": result.goal, "size": float(result.size[place])}
+            row |= {norm: float(length[place]) for norm, length in lengths.items()}
+            if wrong[place]:
+                shard.images.append(row | {"status": "error", "message": f"failed the re-check: {wrong[place]}"})
+                continue
+            whole = tallies["perturbed", "all"][place].sum(0)
+            row["damage"] = float(1 - whole[HITS] / max(whole[ACTUAL], 1))
+            row["forwards"], row["backwards"] = int(perturbed.forwards[place]), int(perturbed.backwards[place])
+            shard.images.append(row)
+            shard.counts.extend(_count_rows(row, {name: tally[place] for name, tally in tallies.items()}))
+            maps = {"clean": clean[place].cpu(), result.goal: prediction[place].cpu()}
+            shard.objects.extend(self._object_rows(row, sample, maps))
+            if sample.id in self.keep:
+                maps["truth"] = sample.labels.masked_fill(~sample.valid, -1)
+                shard.kept[f"{result.goal}|{sample.id}"] = result.images[place].float().cpu().numpy()
+                shard.maps |= {f"{name}|{sample.id}": labels.numpy().astype(np.int16) for name, labels in maps.items()}
+
+    def _object_rows(self, row: Row, sample: Sample, maps: Mapping[str, Tensor]) -> Iterator[Row]:
+        """How many pixels of each true object are right, before and after."""
+        found = objects(sample.labels.numpy(), sample.valid.numpy(), self.data.background)
+        right = {name: object_hits(found, labels.numpy()) for name, labels in maps.items()}
+        for number, (klass, area) in enumerate(zip(found.classes.tolist(), found.areas.tolist(), strict=True)):
+            yield {
+                "image": row["image"],
+                "goal": row["goal"],
+                "object": number,
+                "class": klass,
+                "area": area,
+                "clean": int(right["clean"][number]),
+                "correct": int(right[row["goal"]][number]),
+            }
+
+
+def stack(samples: Sequence[Sample]) -> Batch:
+    """Samples of one size as a batch."""
+    return Batch(
+        ids=tuple(sample.id for sample in samples),
+        images=torch.stack([sample.image for sample in samples]),
+        labels=torch.stack([sample.labels for sample in samples]),
+        valid=torch.stack([sample.valid for sample in samples]),
+    )
+
+
+def row_of(id_: str, seed: int, sample: Sample | None = None) -> Row:
+    """The beginning of an image's row."""
+    row: Row = {"image": id_, "goal": "", "status": "ok", "message": "", "seed": seed, "source": ""}
+    if sample is not None:
+        row["source"] = sample.source
+        row["height"], row["width"] = sample.labels.shape
+    return row
+
+
+def _count_rows(row: Row, tallies: Mapping[tuple[str, str], np.ndarray]) -> Iterator[Row]:
+    """The classes that occur in truth or prediction, zone by zone."""
+    for (state, zone), tally in tallies.items():
+        for klass in np.flatnonzero(tally[:, PREDICTED] + tally[:, ACTUAL]).tolist():
+            hits, predicted, actual = tally[klass].tolist()
+            yield {
+                "image": row["image"],
+                "goal": row["goal"],
+                "state": state,
+                "zone": zone,
+                "class": klass,
+                "hits": hits,
+                "predicted": predicted,
+                "actual": actual,
+            }

@@ -1,0 +1,27 @@
+"""Everything that can be named, with one line on each."""
+
+from __future__ import annotations
+
+from ..attacks import attacks, losses
+from ..core import Registry, regions
+from ..data import datasets
+from ..metrics import metrics
+from ..models import models
+from .plan import batteries, battery
+
+REGISTRIES: dict[str, Registry] = {
+    "attacks": attacks,
+    "losses": losses,
+    "models": models,
+    "datasets": datasets,
+    "regions": regions,
+    "metrics": metrics,
+}
+
+
+def listing(sort: str) -> list[tuple[str, str]]:
+    """Names of one sort and what they stand for."""
+    if sort == "batteries":
+        return [(name, battery(name)["about"]) for name in batteries()]
+    registry = REGISTRIES[sort]
+    return [(name, registry.about(name)) for name in registry.names()]

@@ -1,0 +1,170 @@
+"""What is asked: models, data and perturbations, read from YAML or from the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+import pydantic
+import yaml
+from pydantic import BeforeValidator, Field
+
+from ..attacks import Attack, attacks
+from ..core import (
+    BadInput,
+    Perturbation,
+    Spec,
+    digest,
+    import_source,
+    perturbations,
+    seed_of,
+    settings,
+)
+from ..data import Dataset, datasets
+from ..data import load as load_data
+from ..models import fingerprint, models
+from ..models import load as load_model
+from ..runtime import Cell, Numerics
+
+THREAT = {"eps": "radius", "norm": "norm", "enough": "enough", "target": "target"}  # setting -> field of the threat
+PLACE = ("region", "aim", "keep")
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str | Mapping) else value
+
+
+Specs = Annotated[list[str | dict[str, Any]], BeforeValidator(_listed)]
+
+
+@settings
+class Plan:
+    """One run: every model on every dataset under every perturbation (clean is always among them)."""
+
+    models: Specs
+    data: Specs
+    perturbations: Specs = Field(default_factory=list)
+    battery: str | None = None  # a list of perturbations by name (segstress list batteries) or by path
+    eps: str | float | None = None  # for attacks that name none
+    norm: str | None = None
+    seed: int = 0
+    limit: Annotated[int, Field(ge=1)] | None = None  # images of each dataset, chosen by hash of their id
+    plugins: list[str] = Field(default_factory=list)  # modules or files that register more
+    keep_images: bool = False  # keep every perturbed image, not only those of the gallery
+    numerics: Numerics = Numerics()
+
+    def __post_init__(self) -> None:
+        for plugin in self.plugins:
+            import_source(plugin)
+
+    def changes(self) -> list[Perturbation]:
+        """Clean, then the perturbations in their order, each once."""
+        listed = [*self.perturbations, *(battery(self.battery)["perturbations"] if self.battery else [])]
+        defaults = {key: value for key, value in (("eps", self.eps), ("norm", self.norm)) if value is not None}
+        built = [perturbations.build("clean"), *(read_perturbation(spec, defaults) for spec in listed)]
+        return list({digest(perturbations.spec(change)): change for change in built}.values())
+
+    def cells(self) -> list[Cell]:
+        """Every combination, in declared order."""
+        sources = [(data, data.fingerprint()) for data in map(load_data, self.data)]
+        networks = [(model, fingerprint(load_model(model), model)) for model in map(models.build, self.models)]
+        return [
+            Cell(
+                names={"model": model.label, "data": data.label, "perturbation": change.label},
+                model=models.spec(model),
+                data=datasets.spec(data),
+                perturbation=perturbations.spec(change),
+                seed=self.seed,
+                prints={"model": weights, "data": content},
+                facts=_facts(data),
+            )
+            for model, weights in networks
+            for data, content in sources
+            for change in self.changes()
+        ]
+
+    def ids(self, data: Dataset) -> list[str]:
+        """The images of a dataset that this plan looks at, in the dataset's order."""
+        ids = data.ids()
+        chosen = set(sorted(ids, key=lambda id_: seed_of(0, id_, "limit"))[: self.limit])
+        return [id_ for id_ in ids if id_ in chosen]
+
+
+def _facts(data: Dataset) -> dict[str, Any]:
+    return {
+        "classes": list(data.classes),
+        "background": data.background,
+        "void": data.void,
+        "palette": [list(colour) for colour in data.palette],
+    }
+
+
+def read_perturbation(spec: Spec, defaults: Mapping[str, Any]) -> Perturbation:
+    """A perturbation from its own spec, or an attack from `name?key=value` or a mapping with `attack`."""
+    if isinstance(spec, Mapping) and "kind" in spec:
+        return perturbations.build(spec)
+    if isinstance(spec, Mapping) and "attack" not in spec:
+        raise BadInput(f"perturbation: expected a name or a mapping with 'attack' or 'kind', found keys {sorted(spec)}")
+    if isinstance(spec, str) and spec in perturbations.names():
+        return perturbations.build(spec)
+    given = attacks.read(spec if isinstance(spec, str) else {"kind": spec["attack"], **_without(spec, "attack")})
+    asked = {**defaults, **given}
+    threat = {field: asked.pop(key) for key, field in THREAT.items() if key in asked}
+    place = {key: asked.pop(key) for key in PLACE if key in asked}
+    algorithm = attacks.build(asked)
+    return perturbations.build({"kind": "attack", "algorithm": algorithm, "threat": threat, **place})
+
+
+def _without(spec: Mapping[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in spec.items() if name != key}
+
+
+def batteries() -> list[str]:
+    """The batteries that come with the package."""
+    return sorted(Path(path.name).stem for path in files("segstress.plans").iterdir() if path.name.endswith(".yaml"))
+
+
+def battery(name: str) -> dict[str, Any]:
+    """A battery by name or path: `about` and `perturbations`."""
+    if name in batteries():
+        return read_yaml(files("segstress.plans").joinpath(f"{name}.yaml").read_text(), name)
+    if name.endswith((".yaml", ".yml")):
+        return read_yaml(_text(Path(name)), name)
+    raise BadInput(f"unknown battery '{name}'; known: {', '.join(batteries())}, or the path of a .yaml file")
+
+
+def read_plan(source: Path | str | Mapping[str, Any]) -> Plan:
+    """A plan from a file or a mapping."""
+    plain = dict(source) if isinstance(source, Mapping) else read_yaml(_text(Path(source)), str(source))
+    try:
+        return Plan(**plain)
+    except pydantic.ValidationError as error:
+        fault = error.errors()[0]
+        place = ".".join(map(str, fault["loc"]))
+        found = "" if fault["type"] == "missing" else f", found {fault['input']!r}"
+        raise BadInput(f"plan: {place}: {fault['msg'].removeprefix('Value error, ')}{found}") from error
+
+
+def read_yaml(text: str, name: str) -> dict[str, Any]:
+    """A YAML mapping."""
+    try:
+        plain = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise BadInput(f"{name} is not valid YAML: {str(error).splitlines()[0]}") from error
+    if not isinstance(plain, dict):
+        raise BadInput(f"{name}: expected a mapping, found {type(plain).__name__}")
+    return plain
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}; expected a YAML plan") from error
+
+
+def names(specs: Sequence[Spec]) -> str:
+    """Specs as a short name for a folder."""
+    return "+".join((spec if isinstance(spec, str) else str(spec.get("kind"))).split("?")[0] for spec in specs)

@@ -1,0 +1,38 @@
+"""Is a perturbed image allowed at all? Box, ball and region, judged from the pixels alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from ..attacks import Attack
+from ..attacks.feasible import norms
+from ..core import Batch, Perturbation, Result, format_radius
+
+SLACK = 1e-6  # rounding of float32 images, in [0, 1] units
+
+
+def faults(
+    perturbation: Perturbation, batch: Batch, result: Result, zones: Mapping[str, Tensor]
+) -> list[str]:
+    """For each image what is wrong with its result; empty where nothing is."""
+    delta = result.images - batch.images
+    found = [""] * len(batch)
+
+    def note(wrong: Tensor, say: str) -> None:
+        for place in torch.nonzero(wrong).flatten().tolist():
+            found[place] = found[place] or say
+
+    note(~torch.isfinite(delta).flatten(1).all(1), "pixels that are not numbers")
+    low, high = result.images.flatten(1).aminmax(dim=1)
+    note((low < 0) | (high > 1), "pixels outside [0, 1]")
+    if "inside" in zones:
+        note(((delta != 0) & ~zones["inside"][:, None]).flatten(1).any(1), "pixels changed outside the region")
+    if isinstance(perturbation, Attack) and math.isfinite(perturbation.threat.radius):
+        norm, radius = perturbation.threat.norm, perturbation.threat.radius
+        slack = SLACK if norm == "linf" else SLACK * math.sqrt(delta[0].numel())
+        note(norms(delta)[norm] > radius + slack, f"outside the {norm} ball of radius {format_radius(radius)}")
+    return found

@@ -1,0 +1,118 @@
+"""Evidence that anyone can re-check: stored images judged again, and a tenth of the rest attacked again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from ..attacks import Attack
+from ..core import BadInput, Batch, Result, seed_of
+from ..data import resize
+from ..metrics.counts import ACTUAL, HITS, count
+from ..runtime import Cell, Shard, Store, Unit
+from .answer import Work
+from .judge import Judge, stack
+from .plan import read_plan
+from .recheck import faults
+
+SHARE = 0.1  # of the images without kept pictures that are attacked again
+SLACK = 0.005  # share of pixels that may differ where batches of another size change the rounding
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the re-check of one cell found."""
+
+    cell: str
+    checked: int  # results judged again from kept images
+    repeated: int  # images attacked again from their seeds
+    faults: tuple[str, ...]
+    accuracy: float  # of the kept images, as stored
+    accuracy_8bit: float  # of the same images after rounding to 8 bits
+
+    @property
+    def sound(self) -> bool:
+        """Whether all that was looked at agrees."""
+        return not self.faults
+
+
+Counts = Mapping[tuple[str, str], np.ndarray]  # (image, goal) -> (classes, 3), all valid pixels
+
+
+def verify(folder: Path) -> list[Verdict]:
+    """Judge a run's results again, cell by cell."""
+    store = Store(folder)
+    if not store.cells():
+        raise BadInput(f"{folder} holds no results; expected a folder made by segstress run or segstress attack")
+    plan = read_plan(folder / "plan.yaml")
+    torch.set_num_threads(plan.numerics.threads)
+    work = Work(folder, plan.numerics, frozenset(), tuple(plan.plugins))
+    return [_verify(store, cell, work) for cell in store.cells()]
+
+
+def _verify(store: Store, cell: Cell, work: Work) -> Verdict:
+    stored = _counts(store.rows(cell, "counts"), len(cell.facts["classes"]))
+    kept, judge = store.arrays(cell, "kept"), work.judge(cell)
+    found: list[str] = []
+    seen: list[tuple[int, int, int]] = []
+    for key, image in kept.items():
+        goal, _, id_ = key.partition("|")
+        batch = stack([resize(judge.data.read(id_), judge.data.resize)]).to(work.numerics.device)
+        pixels = torch.from_numpy(image)[None].to(batch.images)
+        found += [f"{id_} ({goal}): {fault}" for fault in _faults(judge, batch, goal, pixels)]
+        tally, tally_8bit = (_tally(judge, batch, each) for each in (pixels, (pixels * 255).round() / 255))
+        found += _differences({(id_, goal): tally}, stored, work.numerics.batch_size)
+        seen.append((tally[:, HITS].sum(), tally_8bit[:, HITS].sum(), tally[:, ACTUAL].sum()))
+    others = sorted({id_ for id_, _ in stored} - {key.partition("|")[2] for key in kept})
+    chosen = tuple(id_ for id_ in others if seed_of(cell.seed, id_, "verify") < SHARE * 2**63)
+    found += _differences(_counts(_repeat(work, cell, chosen).counts, len(judge.data.classes)), stored, work.numerics.batch_size)
+    right, right_8bit, total = np.sum(seen, axis=0) if seen else (math.nan, math.nan, 1)
+    return Verdict(cell.label, len(kept), len(chosen), tuple(found), right / total, right_8bit / total)
+
+
+def _faults(judge: Judge, batch: Batch, goal: str, pixels: torch.Tensor) -> list[str]:
+    """Ball, box and region of a kept image."""
+    change = judge.perturbation
+    inside = change.region if isinstance(change, Attack) else None
+    zones = {} if inside is None else {"inside": inside.mask(batch, judge.seed)}
+    result = Result(goal, pixels, torch.zeros(len(batch)))
+    return [fault for fault in faults(change, batch, result, zones) if fault]
+
+
+def _tally(judge: Judge, batch: Batch, pixels: torch.Tensor) -> np.ndarray:
+    prediction = judge.predict(pixels.to(judge.numerics.torch_dtype()))
+    return count(prediction, batch.labels, batch.valid, len(judge.data.classes))[0].cpu().numpy()
+
+
+def _repeat(work: Work, cell: Cell, ids: Sequence[str]) -> Shard:
+    return work.answer(Unit(cell, tuple(ids))) if ids else Shard()
+
+
+def _counts(rows: Sequence[Mapping[str, object]], classes: int) -> dict[tuple[str, str], np.ndarray]:
+    """Counts of the perturbed prediction over all valid pixels."""
+    found: dict[tuple[str, str], np.ndarray] = {}
+    for row in rows:
+        if (row["state"], row["zone"]) == ("perturbed", "all"):
+            tally = found.setdefault((str(row["image"]), str(row["goal"])), np.zeros((classes, 3), dtype=np.int64))
+            tally[row["class"]] = row["hits"], row["predicted"], row["actual"]  # type: ignore[index]
+    return found
+
+
+def _differences(again: Counts, stored: Counts, batch_size: int) -> list[str]:
+    """Where counting again gives other numbers than those stored."""
+    found = []
+    for (id_, goal), tally in again.items():
+        if (id_, goal) not in stored:
+            found.append(f"{id_} ({goal}): no stored counts")
+            continue
+        allowed = 0 if batch_size == 1 else SLACK * tally[:, ACTUAL].sum()
+        before = stored[id_, goal]
+        if np.abs(tally - before).max() > allowed:
+            right, now = before[:, HITS].sum(), tally[:, HITS].sum()
+            found.append(f"{id_} ({goal}): stored {right} pixels right, counted again {now}")
+    return found

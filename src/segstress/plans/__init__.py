@@ -1,0 +1,1 @@
+"""Package data: batteries, each an `about` and an ordered list of perturbations."""

@@ -1,0 +1,8 @@
+"""Where work runs and results rest."""
+
+from .executors import Local
+from .files import alone, write
+from .numerics import Numerics, record
+from .store import Cell, Shard, Store, Unit
+
+__all__ = ["Cell", "Local", "Numerics", "Shard", "Store", "Unit", "alone", "record", "write"]

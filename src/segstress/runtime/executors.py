@@ -1,0 +1,56 @@
+"""Where work runs: here, in worker processes on this machine (and later on Ray), behind one `map`."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import TypeVar
+
+import torch
+
+from ..core import BadInput
+
+U = TypeVar("U")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Local:
+    """Processes of this machine, each with its own share of threads; one worker works in this process."""
+
+    workers: int = 0  # 0 = one for each core
+    threads: int = 1  # of each worker; part of the numerics
+
+    def map(self, work: Callable[[U], R], units: Sequence[U]) -> Iterator[R]:
+        """Answers in the order in which they are ready."""
+        workers = min(self.workers or len(os.sched_getaffinity(0)), len(units))
+        if workers <= 1:
+            torch.set_num_threads(self.threads)
+            yield from map(work, units)
+            return
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(workers, context, _prepare, (self.threads,)) as pool:
+            try:
+                for future in as_completed([pool.submit(work, unit) for unit in units]):
+                    yield future.result()
+            except BrokenProcessPool as error:
+                raise BadInput(
+                    "a worker process died (out of memory?); what is finished is kept: "
+                    "run the same command again, perhaps with fewer --workers"
+                ) from error
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for child in multiprocessing.active_children():
+                    child.terminate()
+                raise
+
+
+def _prepare(threads: int) -> None:
+    """A worker leaves Ctrl-C to its parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    torch.set_num_threads(threads)

@@ -1,0 +1,152 @@
+"""Where results rest: atomic shards in one folder a cell, and exactly which images are still missing."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..core import BadInput, digest
+from ..data.kept import pack, unpack
+
+from .files import write
+
+Row = dict[str, Any]
+IMAGES = pa.schema(
+    [(name, pa.string()) for name in ("image", "goal", "status", "message", "source")]
+    + [(name, pa.float64()) for name in ("size", "linf", "l2", "l1", "damage")]
+    + [(name, pa.int64()) for name in ("forwards", "backwards", "seed", "height", "width")]
+)
+COUNTS = pa.schema(
+    [(name, pa.string()) for name in ("image", "goal", "state", "zone")]
+    + [(name, pa.int64()) for name in ("class", "hits", "predicted", "actual")]
+)
+OBJECTS = pa.schema(
+    [("image", pa.string()), ("goal", pa.string())]
+    + [(name, pa.int64()) for name in ("object", "class", "area", "clean", "correct")]
+)
+SCHEMAS = {"counts": COUNTS, "objects": OBJECTS, "images": IMAGES}  # images last: it says that the shard is whole
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model, one dataset, one perturbation, one seed, as plain data."""
+
+    names: Mapping[str, str]  # of model, data and perturbation, for people
+    model: Mapping[str, Any]
+    data: Mapping[str, Any]
+    perturbation: Mapping[str, Any]
+    seed: int
+    prints: Mapping[str, str]  # fingerprints of the model and of the data
+    facts: Mapping[str, Any]  # what a report must know of the data: classes, background, void, palette
+
+    @property
+    def label(self) -> str:
+        """Model, data and perturbation in one line."""
+        return " ".join(self.names[part] for part in ("model", "data", "perturbation"))
+
+    @property
+    def key(self) -> str:
+        """Folder name: the label, and a hash of what is asked (never of where it lies or how it runs)."""
+        asked = {"perturbation": dict(self.perturbation), "seed": self.seed, **self.prints}
+        return f"{re.sub('[^A-Za-z0-9.=+]+', '-', self.label).strip('-')[:100]}-{digest(asked)}"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Some images of one cell: what a worker takes at a time."""
+
+    cell: Cell
+    ids: tuple[str, ...]
+
+
+@dataclass
+class Shard:
+    """The answers to one unit."""
+
+    images: list[Row] = field(default_factory=list)
+    counts: list[Row] = field(default_factory=list)
+    objects: list[Row] = field(default_factory=list)
+    kept: dict[str, np.ndarray] = field(default_factory=dict)  # "goal|image" -> float32 image
+    maps: dict[str, np.ndarray] = field(default_factory=dict)  # "truth|image", "clean|image", "goal|image" -> labels
+
+    def extend(self, other: Shard) -> None:
+        """Add another's answers."""
+        for mine, theirs in ((self.images, other.images), (self.counts, other.counts), (self.objects, other.objects)):
+            mine.extend(theirs)
+        self.kept.update(other.kept)
+        self.maps.update(other.maps)
+
+
+class Store:
+    """A run's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def cells(self) -> list[Cell]:
+        """Every cell that was begun, in the order of their keys."""
+        paths = sorted(self.folder.glob("cells/*/cell.json"))
+        return [Cell(**json.loads(path.read_text())) for path in paths]
+
+    def begin(self, cell: Cell) -> None:
+        """Make a place for a cell."""
+        path = self._place(cell) / "cell.json"
+        if not path.exists():
+            write(path, json.dumps(asdict(cell), indent=1, sort_keys=True).encode())
+
+    def missing(self, cell: Cell, ids: Iterable[str], *, retry_errors: bool = False) -> list[str]:
+        """The images that have no answer yet, in the order given."""
+        found = {row["image"] for row in self.rows(cell, "images") if not (retry_errors and row["status"] == "error")}
+        return [id_ for id_ in ids if id_ not in found]
+
+    def add(self, cell: Cell, shard: Shard) -> None:
+        """Write a shard; its rows count only once its last file is there."""
+        place, stem = self._place(cell), digest(sorted({row["image"] for row in shard.images}))
+        for name, arrays in (("kept", shard.kept), ("maps", shard.maps)):
+            if arrays:
+                write(place / f"{name}-{stem}.zst", pack(arrays))
+        for name, schema in SCHEMAS.items():
+            buffer = io.BytesIO()
+            pq.write_table(pa.Table.from_pylist(getattr(shard, name), schema), buffer, compression="zstd")
+            write(place / f"{name}-{stem}.parquet", buffer.getvalue())
+
+    def rows(self, cell: Cell, name: str) -> list[Row]:
+        """All rows of one kind from the whole shards, in a fixed order; an error that was mended later is left out."""
+        tables = [self._table(cell, name, stem) for stem in self._stems(cell)]
+        rows = pa.concat_tables(tables).to_pylist() if tables else []
+        if name == "images":
+            mended = {row["image"] for row in rows if row["status"] != "error"}
+            rows = [row for row in rows if row["status"] != "error" or row["image"] not in mended]
+        keys = [key for key in ("image", "goal", "state", "zone", "class", "object") if key in SCHEMAS[name].names]
+        return sorted(rows, key=lambda row: tuple(row[key] for key in keys))
+
+    def arrays(self, cell: Cell, name: str) -> dict[str, np.ndarray]:
+        """Kept images or label maps of the whole shards."""
+        found: dict[str, np.ndarray] = {}
+        for stem in self._stems(cell):
+            path = self._place(cell) / f"{name}-{stem}.zst"
+            if path.exists():
+                found.update(unpack(path.read_bytes()))
+        return found
+
+    def _place(self, cell: Cell) -> Path:
+        return self.folder / "cells" / cell.key
+
+    def _stems(self, cell: Cell) -> list[str]:
+        return sorted(path.stem.removeprefix("images-") for path in self._place(cell).glob("images-*.parquet"))
+
+    def _table(self, cell: Cell, name: str, stem: str) -> pa.Table:
+        path = self._place(cell) / f"{name}-{stem}.parquet"
+        try:
+            return pq.read_table(path, schema=SCHEMAS[name])
+        except (OSError, pa.ArrowInvalid) as error:
+            raise BadInput(f"{path} cannot be read ({error}); delete its shard and run the same command again") from error
