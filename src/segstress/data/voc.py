@@ -1,0 +1,72 @@
+"""Pascal VOC 2012, as its archive unpacks."""
+
+from __future__ import annotations
+
+from ..core import BadInput, settings
+from .dataset import datasets
+from .files import Files, Pair, list_files
+from .labelling import VOID, Codes
+from .palette import Colour
+
+_NAMES = (
+    "background, aeroplane, bicycle, bird, boat, bottle, bus, car, cat, chair, cow, dining table, dog, horse, "
+    "motorbike, person, potted plant, sheep, sofa, train, tv monitor"
+)
+NAMES = tuple(_NAMES.split(", "))
+
+
+@datasets.register("voc")
+@settings
+class Voc(Files):
+    """Pascal VOC 2012: 20 sorts of objects and background; the root holds JPEGImages."""
+
+    split: str = "val"  # a list in ImageSets/Segmentation
+    void_as_background: bool = False  # count the outlines, 255, as background
+
+    classes = NAMES
+    background = 0
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return f"voc-{self.split}"
+
+    @property
+    def void(self) -> str:
+        """Outlines and unsure pixels."""
+        return "none" if self.void_as_background else "255"
+
+    @property
+    def palette(self) -> tuple[Colour, ...]:
+        """The colours of the mask files."""
+        return tuple(_colour(place) for place in range(len(NAMES)))
+
+    def find(self) -> dict[str, Pair]:
+        """The ids of the list, in its order."""
+        path = self.root / "ImageSets" / "Segmentation" / f"{self.split}.txt"
+        if not path.is_file():
+            raise BadInput(f"{path} does not exist; expected the list of ids of split '{self.split}'")
+        images, masks = (list_files(self.root / folder) for folder in ("JPEGImages", "SegmentationClass"))
+        return {id: Pair(images.get(id), masks.get(id)) for id in path.read_text(encoding="utf-8").split()}
+
+    def codes(self) -> Codes:
+        """Class numbers, and 255 for void."""
+        return {place: place for place in range(len(NAMES))} | {255: 0 if self.void_as_background else VOID}
+
+
+def _colour(place: int) -> Colour:
+    """VOC's colour map: the bits of the number go in turn to red, green and blue, from the highest bit down."""
+    red, green, blue = (
+        sum((place >> (3 * bit + channel) & 1) << (7 - bit) for bit in range(3)) for channel in range(3)
+    )
+    return red, green, blue
+
+
+datasets.preset("voc-512", Voc, "VOC with the shorter side at 512 pixels (arXiv:2206.07179)", resize="short-512")
+datasets.preset(
+    "voc-473",
+    Voc,
+    "VOC at 473 x 473 pixels with void as background, the protocol of SEA (arXiv:2306.12941)",
+    resize="centre-crop-473",
+    void_as_background=True,
+)
