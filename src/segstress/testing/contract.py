@@ -1,0 +1,187 @@
+"""What every attack must keep; `check_attack` is public, for authors of plug-ins."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import pickle
+import re
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from ..attacks import Algorithm, Attack, attacks
+from ..attacks.feasible import norms
+from ..core import Batch, Norm, Perturbed, Threat, perturbations, regions, uniform
+from ..metrics.counts import predict
+from .toys import linear_model, smallest_radius, toy_batch, toy_model
+
+RADIUS = 0.1
+
+
+def check_attack(algorithm: Algorithm | str) -> None:
+    """Every check, one after the other; the first that fails raises AssertionError and says why."""
+    built = attacks.build(algorithm) if isinstance(algorithm, str) else algorithm
+    for check in CHECKS:
+        check(built)
+
+
+def _attack(algorithm: Algorithm, radius: float = RADIUS, norm: Norm = "linf", **where: object) -> Attack:
+    return Attack(algorithm=algorithm, threat=Threat(norm=norm, radius=radius), **where)  # type: ignore[arg-type]
+
+
+def _standing(model: nn.Module, batch: Batch, images: Tensor) -> Tensor:
+    """Valid pixels still right, by a fresh forward pass."""
+    with torch.no_grad():
+        return ((predict(model(images)) == batch.labels) & batch.valid).flatten(1).sum(1)
+
+
+def _perturb(attack: Attack, model: nn.Module, batch: Batch, seed: int = 0) -> Perturbed:
+    return attack.perturb(model, batch, seed)
+
+
+def check_stays_inside(algorithm: Algorithm) -> None:
+    """Box and ball hold, in both norms."""
+    model = toy_model()
+    batch = toy_batch(model)
+    for norm, radius in (("linf", RADIUS), ("l2", 20 * RADIUS)):
+        for result in _perturb(_attack(algorithm, radius, norm), model, batch).results:  # type: ignore[arg-type]
+            assert result.images.min() >= 0, f"{norm}: pixels below 0"
+            assert result.images.max() <= 1, f"{norm}: pixels above 1"
+            measured = norms(result.images - batch.images)[norm]
+            assert (measured <= radius + 1e-9).all(), f"{norm}: delta of length {measured.max()} in a ball of {radius}"
+            assert torch.allclose(result.size.double(), measured, atol=1e-9), f"{norm}: size is not the delta's length"
+
+
+def check_stays_in_region(algorithm: Algorithm) -> None:
+    """Outside the region not one bit changes, and inside something does."""
+    model = toy_model()
+    batch = toy_batch(model)
+    region = regions.build({"kind": "box", "height": 6, "width": 6})
+    for result in _perturb(_attack(algorithm, region=region), model, batch).results:
+        changed = (result.images != batch.images).any(1)
+        assert not (changed & ~region.mask(batch, 0)).any(), "pixels changed outside the region"
+        assert changed.any(), "nothing changed inside the region"
+
+
+def check_harms(algorithm: Algorithm) -> None:
+    """Fewer pixels are right than on the clean image, and than under any of ten random deltas of the same ball."""
+    model = toy_model()
+    batch = toy_batch(model)
+    draws = [uniform(batch.images, batch.ids, 0, f"harm-{number}").sign() for number in range(10)]
+    chance = torch.stack([_standing(model, batch, (batch.images + RADIUS * draw).clamp(0, 1)) for draw in draws])
+    before = torch.minimum(_standing(model, batch, batch.images), chance.amin(0))
+    result = _perturb(_attack(algorithm), model, batch).results[0]
+    after = _standing(model, batch, result.images)
+    assert (after < before).all(), f"no more harm than chance: {before.tolist()} -> {after.tolist()} pixels right"
+
+
+def check_returns_best(algorithm: Algorithm) -> None:
+    """No iterate inside the ball was better than what is returned."""
+    model = toy_model()
+    whole = toy_batch(model)
+    for place in range(len(whole)):
+        batch, seen = whole.pick([place]), []
+
+        def watch(_: nn.Module, inputs: tuple[Tensor], logits: Tensor, batch: Batch = batch, seen: list = seen) -> None:
+            if norms(inputs[0] - batch.images)["linf"].max() <= RADIUS + 1e-9:
+                seen.append(int(((predict(logits.detach()) == batch.labels) & batch.valid).sum()))
+
+        handle = model.register_forward_hook(watch)
+        result = _perturb(_attack(algorithm), model, batch).results[0]
+        handle.remove()
+        returned = int(_standing(model, batch, result.images))
+        assert returned == min(seen), f"returned {returned} pixels right, but saw an iterate with {min(seen)}"
+
+
+def check_ignores_void(algorithm: Algorithm) -> None:
+    """Relabelling void pixels changes nothing."""
+    model = toy_model()
+    batch = toy_batch(model)
+    other = replace(batch, labels=torch.where(batch.valid, batch.labels, 1))
+    one, two = (_perturb(_attack(algorithm), model, each).results[0].images for each in (batch, other))
+    assert torch.equal(one, two), "labels under void changed the result"
+
+
+def check_repeats(algorithm: Algorithm) -> None:
+    """Same seed, same delta."""
+    model = toy_model()
+    batch = toy_batch(model)
+    one, two = (_perturb(_attack(algorithm), model, batch, seed=7).results[0].images for _ in range(2))
+    assert torch.equal(one, two), "two runs with one seed differ"
+
+
+def check_alone_as_in_batch(algorithm: Algorithm) -> None:
+    """An image's result does not depend on its neighbours."""
+    model = toy_model()
+    batch = toy_batch(model)
+    together = _perturb(_attack(algorithm), model, batch)
+    for place in range(len(batch)):
+        alone = _perturb(_attack(algorithm), model, batch.pick([place]))
+        for one, many in zip(alone.results, together.results, strict=True):
+            apart = float((one.images[0] - many.images[place]).abs().max())
+            assert apart <= 1e-9, f"image {place} alone and in a batch differ by {apart} for goal {one.goal}"
+        assert int(alone.forwards[0]) == int(together.forwards[place]), "passes depend on the batch"
+
+
+def check_leaves_model(algorithm: Algorithm) -> None:
+    """Weights, gradients and mode stay."""
+    model = toy_model()
+    before = copy.deepcopy(model.state_dict())
+    _perturb(_attack(algorithm), model, toy_batch(model))
+    assert not model.training, "the model was put into train mode"
+    assert all(parameter.grad is None for parameter in model.parameters()), "gradients were left on the weights"
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items()), "weights changed"
+
+
+def check_is_data(algorithm: Algorithm) -> None:
+    """Settings survive JSON and pickle, and the docstring cites a paper."""
+    attack = _attack(algorithm)
+    assert perturbations.build(json.loads(json.dumps(perturbations.spec(attack)))) == attack, "changed by JSON"
+    assert pickle.loads(pickle.dumps(attack)) == attack, "changed by pickle"
+    assert re.search(r"arXiv:\d{4}\.\d{4,5}|doi", type(algorithm).__doc__ or ""), "the docstring cites no paper"
+
+
+def check_keeps_budget(algorithm: Algorithm) -> None:
+    """Passes within what it declares, counted by the model itself."""
+    model = toy_model()
+    batch = toy_batch(model).pick([0])
+    calls = []
+    handle = model.register_forward_hook(lambda *_: calls.append(1))
+    perturbed = _perturb(_attack(algorithm), model, batch)
+    handle.remove()
+    forwards, backwards = algorithm.passes()
+    assert int(perturbed.forwards[0]) == len(calls), f"counted {int(perturbed.forwards[0])} forwards, made {len(calls)}"
+    assert len(calls) <= forwards, f"{len(calls)} forwards, declared {forwards}"
+    assert int(perturbed.backwards[0]) <= backwards, f"{int(perturbed.backwards[0])} backwards, declared {backwards}"
+
+
+def check_reaches(algorithm: Algorithm) -> None:
+    """Breaks the two-class linear model at the declared multiple of the optimal radius."""
+    if algorithm.reaches is None:
+        return
+    model = linear_model()
+    batch = toy_batch(model, wide=False)
+    for place, radius in enumerate(smallest_radius(model, batch, 0.99).tolist()):
+        image = batch.pick([place])
+        result = _perturb(_attack(algorithm, algorithm.reaches * radius), model, image).results[0]
+        allowed = int(image.valid.sum()) - math.ceil(0.99 * int(image.valid.sum()))
+        left = int(_standing(model, image, result.images))
+        assert left <= allowed, f"{left} pixels right at {algorithm.reaches} times the optimum, {allowed} allowed"
+
+
+CHECKS = (
+    check_stays_inside,
+    check_stays_in_region,
+    check_harms,
+    check_returns_best,
+    check_ignores_void,
+    check_repeats,
+    check_alone_as_in_batch,
+    check_leaves_model,
+    check_is_data,
+    check_keeps_budget,
+    check_reaches,
+)

@@ -1,0 +1,131 @@
+"""The contract over every registered attack, and seven planted bugs that must each turn it red."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import pytest
+import torch
+
+from segstress.attacks import attacks
+from segstress.attacks import problem as problem_module
+from segstress.attacks.feasible import Feasible
+from segstress.attacks.problem import Problem
+from segstress.attacks.tracker import Tracker
+from segstress.core import settings
+from segstress.testing import CHECKS, check_attack
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", attacks.names())
+def test_contract(name, check):
+    check(attacks.build(name))
+
+
+@attacks.register("plain-ascent-of-tests")
+@settings
+class PlainAscent:
+    """Raw gradient steps, so that the scale of the gradient matters too (arXiv:1706.06083 without the sign)."""
+
+    seeks: ClassVar = "damage"
+    reaches: ClassVar = None  # steps are not scaled to the radius
+    steps: int = 12
+
+    def run(self, problem):
+        delta = problem.start(True)
+        for step in range(self.steps):
+            look = problem.look(delta, "ce", step / self.steps)
+            delta = problem.feasible.project(delta + 0.3 * look.gradient, problem.threat.radius)
+        return delta
+
+    def passes(self):
+        return self.steps + 2, self.steps
+
+
+def forget_void_mask(monkeypatch):
+    original = problem_module.Problem.__init__
+
+    def init(self, model, batch, *args, **kwargs):
+        from dataclasses import replace
+
+        original(self, model, replace(batch, valid=torch.ones_like(batch.valid)), *args, **kwargs)
+
+    monkeypatch.setattr(Problem, "__init__", init)
+
+
+def draw_noise_per_batch(monkeypatch):
+    generator = torch.Generator().manual_seed(0)
+
+    def uniform(like, ids, seed, purpose):
+        return 2 * torch.rand(like.shape, generator=generator.manual_seed(seed), dtype=like.dtype) - 1
+
+    monkeypatch.setattr(problem_module, "uniform", uniform)
+
+
+def forget_box(monkeypatch):
+    def init(self, images, norm, region=None):
+        self.images, self.norm = images, norm
+        everywhere = torch.ones_like(images) if region is None else region[:, None].expand_as(images).to(images)
+        self.lower, self.upper = -10 * everywhere, 10 * everywhere
+
+    monkeypatch.setattr(Feasible, "__init__", init)
+    monkeypatch.setattr(Feasible, "apply", lambda self, delta: self.images + delta)
+
+
+def return_last_instead_of_best(monkeypatch):
+    def show(self, score, delta, eligible):
+        self.score, self.delta = torch.where(eligible, score, self.score), delta
+
+    monkeypatch.setattr(Tracker, "show", show)
+
+
+def ignore_region(monkeypatch):
+    original = Feasible.__init__
+    monkeypatch.setattr(Feasible, "__init__", lambda self, images, norm, region=None: original(self, images, norm))
+
+
+def flip_sign(monkeypatch):
+    original = Problem.look
+
+    def look(self, *args, **kwargs):
+        from dataclasses import replace
+
+        seen = original(self, *args, **kwargs)
+        return replace(seen, gradient=-seen.gradient)
+
+    monkeypatch.setattr(Problem, "look", look)
+
+
+def average_over_batch(monkeypatch):
+    original = Problem.look
+
+    def look(self, *args, **kwargs):
+        from dataclasses import replace
+
+        seen = original(self, *args, **kwargs)
+        return replace(seen, gradient=seen.gradient / len(self.batch))
+
+    monkeypatch.setattr(Problem, "look", look)
+
+
+def test_the_plain_ascent_itself_is_sound():
+    check_attack(PlainAscent())
+
+
+@pytest.mark.parametrize(
+    "plant",
+    [
+        forget_void_mask,
+        draw_noise_per_batch,
+        forget_box,
+        return_last_instead_of_best,
+        ignore_region,
+        flip_sign,
+        average_over_batch,
+    ],
+    ids=lambda plant: plant.__name__,
+)
+def test_planted_bug_turns_the_contract_red(plant, monkeypatch):
+    plant(monkeypatch)
+    with pytest.raises(AssertionError):
+        check_attack(PlainAscent())
