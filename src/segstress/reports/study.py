@@ -8,6 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 
+def goal_of(metric: str) -> str:
+    """What an attack should have aimed at: image mIoU for every intersection over union, else accuracy."""
+    return "miou" if "iou" in metric else "accuracy"
+
+
 @dataclass(frozen=True)
 class ImageRow:
     """What happened to one image under one perturbation and goal."""
@@ -39,9 +44,18 @@ class Outcome:
     rows: tuple[ImageRow, ...]
 
     def for_metric(self, metric: str) -> str:
-        """The goal whose images are worst for a metric: the mIoU one for every intersection over union."""
-        wanted = "miou" if "iou" in metric else "accuracy"
-        return wanted if wanted in self.goals else self.goals[0]
+        """The goal whose result a metric reads: its own, or the only one there is."""
+        return goal_of(metric) if goal_of(metric) in self.goals else self.goals[0]
+
+    @property
+    def passes(self) -> tuple[int, int]:
+        """Forwards and backwards in all; the goals of one image come from the same passes."""
+        spent = {row.image: (row.forwards, row.backwards) for row in self.rows}
+        return sum(forwards for forwards, _ in spent.values()), sum(backwards for _, backwards in spent.values())
+
+    def images(self, status: str) -> tuple[str, ...]:
+        """The images that have a row of that status, each once."""
+        return tuple(dict.fromkeys(row.image for row in self.rows if row.status == status))
 
 
 @dataclass(frozen=True, eq=False)

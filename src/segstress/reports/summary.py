@@ -1,0 +1,67 @@
+"""The figures of studies as plain data: what `segstress report --json` prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from .assessment import CLEAN, FIGURES, SELECTED, ZONES, Assessment, assess
+from .study import Outcome, Study
+
+
+def summary(studies: Iterable[Study]) -> dict[str, Any]:
+    """Clean, perturbed and worst-case figures of every study, with their definitions; null where undefined."""
+    return {"runs": [_run(assess(study)) for study in studies]}
+
+
+def _run(judged: Assessment) -> dict[str, Any]:
+    study = judged.study
+    return {
+        "model": study.model,
+        "data": study.data,
+        "eps": None if study.eps is None else _number(study.eps),
+        "clean": _figures(judged, CLEAN),
+        "perturbations": {outcome.label: _perturbation(judged, outcome) for outcome in study.outcomes},
+        "worst_case": _worst_case(judged),
+        "definitions": _definitions(judged),
+    }
+
+
+def _figures(judged: Assessment, label: str) -> dict[str, float | None]:
+    return {figure: _number(judged.score(figure, label)) for figure in FIGURES}
+
+
+def _perturbation(judged: Assessment, outcome: Outcome) -> dict[str, Any]:
+    forwards, backwards = outcome.passes
+    return {
+        **_figures(judged, outcome.label),
+        "forwards": forwards,
+        "backwards": backwards,
+        "images": int(outcome.answered.sum()),
+        "errors": len(outcome.images("error")),
+    }
+
+
+def _worst_case(judged: Assessment) -> dict[str, float | None]:
+    values = {figure: judged.worst_score(figure) for figure in (*FIGURES, *SELECTED)}
+    values |= {_bound(zone): judged.bound(zone) for zone in ZONES}
+    return {figure: _number(value) for figure, value in values.items()}
+
+
+def _definitions(judged: Assessment) -> dict[str, str]:
+    texts = {figure: judged.definition(figure) for figure in FIGURES}
+    for zone, selected, plain in zip(ZONES, SELECTED, ("cmiou", "cmiou_foreground"), strict=True):
+        rules = texts[plain].partition(":")[0]
+        texts[plain] += "; its worst case is the lowest that a greedy search over perturbations per image finds"
+        texts[selected] = f"{rules}: worst case when each image meets the perturbation with its lowest mIoU"
+        texts[_bound(zone)] = f"{rules}: no choice of perturbations per image can be lower"
+    return texts
+
+
+def _bound(zone: str) -> str:
+    return "cmiou_bound" if zone == "all" else f"cmiou_bound_{zone}"
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
