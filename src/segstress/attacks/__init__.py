@@ -1,7 +1,6 @@
 """Search for a harmful delta."""
 
 from ..core import import_all
-
 from .algorithm import Algorithm, attacks
 from .attack import Attack
 from .losses import View, losses

@@ -8,14 +8,15 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..core import Registry
-
 from .problem import Problem
+
+Seeks = Literal["damage", "smallness"]
 
 
 class Algorithm(Protocol):
     """A search for a harmful delta: it owns its loop and state and nothing else."""
 
-    seeks: ClassVar[Literal["damage", "smallness"]]  # most damage within a radius, or the smallest delta that does enough
+    seeks: ClassVar[Seeks]  # most damage within a radius, or the smallest delta that does enough
     reaches: ClassVar[float | None]  # multiple of the optimal radius at which it breaks the two-class linear model
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:

@@ -22,7 +22,6 @@ from ..core import (
     regions,
     settings,
 )
-
 from .algorithm import Algorithm, attacks
 from .problem import Problem
 

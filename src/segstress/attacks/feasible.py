@@ -24,7 +24,9 @@ class Feasible:
     def project(self, delta: Deltas, radius: float | PerImage) -> Deltas:
         """Into box and region, then into the ball: both contain zero, so shrinking leaves neither."""
         delta = delta.clamp(self.lower, self.upper)
-        limit = radius[:, None, None, None] if isinstance(radius, Tensor) else radius
+        if not isinstance(radius, Tensor):
+            radius = delta.new_full((1,), radius)
+        limit = radius[:, None, None, None]
         if self.norm == "linf":
             return delta.clamp(-limit, limit)
         length = delta.flatten(1).norm(dim=1)[:, None, None, None]

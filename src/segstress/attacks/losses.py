@@ -29,7 +29,14 @@ class View:
 
 Loss = Callable[[View], Pixels]
 losses: Registry[Loss] = Registry("loss")
-LossName = Annotated[str, AfterValidator(lambda name: name if losses.get(name) else name)]
+
+
+def _known(name: str) -> str:
+    losses.get(name)  # raises where the name is unknown
+    return name
+
+
+LossName = Annotated[str, AfterValidator(_known)]
 
 
 @losses.register("ce")
@@ -46,14 +53,14 @@ def masked_cross_entropy(view: View) -> Pixels:
 
 @losses.register("segpgd")
 def balanced_cross_entropy(view: View) -> Pixels:
-    """Cross-entropy whose weight moves from standing pixels to all pixels (SegPGD, Gu et al. 2022, arXiv:2207.12391)."""
+    """Cross-entropy, its weight moving from standing to all pixels (SegPGD, Gu et al. 2022, arXiv:2207.12391)."""
     share = view.progress / 2
     return (share + (1 - 2 * share) * view.standing) * cross_entropy(view)
 
 
 @losses.register("cospgd")
 def cosine_cross_entropy(view: View) -> Pixels:
-    """Cross-entropy weighted by the cosine of softmax and one-hot label (CosPGD, Agnihotri et al. 2024, arXiv:2302.02213)."""
+    """Cross-entropy weighted by cos(softmax, one-hot label) (CosPGD, Agnihotri et al. 2024, arXiv:2302.02213)."""
     probability = view.logits.detach().softmax(1)
     cosine = probability.gather(1, view.labels[:, None])[:, 0] / probability.norm(dim=1)
     return (1 - cosine if view.targeted else cosine) * cross_entropy(view)

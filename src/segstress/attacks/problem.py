@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from ..core import BadInput, Batch, Threat, uniform
 from ..metrics.counts import count, predict
 from ..metrics.scores import image_miou
-
 from .feasible import Feasible
 from .losses import Loss, View, losses
 from .tracker import Tracker
@@ -87,7 +86,9 @@ class Problem:
         if not random:
             return torch.zeros_like(images)
         draw = uniform(images, self.batch.ids, self.seed, purpose)
-        return self.feasible.project(radius * (draw if self.threat.norm == "linf" else self.feasible.steepest(draw)), radius)
+        return self.feasible.project(
+            radius * (draw if self.threat.norm == "linf" else self.feasible.steepest(draw)), radius
+        )
 
     def look(
         self,

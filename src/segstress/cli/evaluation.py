@@ -49,7 +49,7 @@ def attack(
     shard_size: options.ShardSize = 4,
     retry_errors: options.RetryErrors = False,
     other_numerics: options.OtherNumerics = False,
-    plugin: options.Plugins = [],
+    plugin: options.Plugins = None,
 ) -> None:
     """Attack models on data, keep the worst of every image, and write a report.
 
@@ -57,14 +57,16 @@ def attack(
     """
     from ..jobs import Ways
 
-    asked = plan_of(model, data, attack, battery, eps, norm, limit, seed, keep_images, plugin, batch_size, threads, device)
+    asked = plan_of(
+        model, data, attack, battery, eps, norm, limit, seed, keep_images, plugin, batch_size, threads, device
+    )
     carry_out(asked, out, Ways(workers, shard_size, retry_errors, other_numerics))
 
 
 def plan(
-    plan: options.PlanFile | None = typer.Argument(None, help="YAML plan; or give the options of attack."),
-    model: options.Model = [],
-    data: options.Data = [],
+    plan: options.SomePlanFile = None,
+    model: options.SomeModel = None,
+    data: options.SomeData = None,
     attack: options.Attacks = None,
     battery: options.Battery = None,
     eps: options.Eps = None,
@@ -87,7 +89,9 @@ def plan(
         table.add_row(*cost.names, str(cost.images), str(cost.forwards), str(cost.backwards), _time(cost.seconds))
     console.print(table)
     total = sum(cost.seconds for cost in costs)
-    console.print(f"All together about {_time(total)}, from one timed pass of each model on this machine.", highlight=False)
+    console.print(
+        f"All together about {_time(total)}, from one timed pass of each model on this machine.", highlight=False
+    )
 
 
 def demo(out: options.Out = None, workers: options.Workers = 0, limit: options.Limit = 12) -> None:
@@ -102,8 +106,8 @@ def demo(out: options.Out = None, workers: options.Workers = 0, limit: options.L
 
 
 def plan_of(
-    model: list[str],
-    data: list[str],
+    model: list[str] | None,
+    data: list[str] | None,
     attack: str | None,
     battery: str | None,
     eps: str | None,
@@ -123,8 +127,8 @@ def plan_of(
         raise typer.BadParameter("give either --attack NAME[,NAME...] or --battery NAME")
     return read_plan(
         {
-            "models": model,
-            "data": data,
+            "models": model or [],
+            "data": data or [],
             "perturbations": attack.split(",") if attack else [],
             "battery": battery,
             "eps": eps,
@@ -157,4 +161,10 @@ def carry_out(plan: Any, out: Path | None, ways: Any) -> None:
 
 
 def _time(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 120
+        else f"{seconds / 60:.0f} min"
+        if seconds < 7200
+        else f"{seconds / 3600:.1f} h"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import click
 import typer
@@ -17,7 +18,7 @@ app = typer.Typer(
     "Exit codes: 0 fine, 1 some images could not be answered, 2 the request cannot be served. "
     "--debug anywhere shows the traceback of an error.",
 )
-for name, command in {
+COMMANDS: dict[str, Callable[..., None]] = {
     "demo": evaluation.demo,
     "attack": evaluation.attack,
     "run": evaluation.run,
@@ -25,7 +26,8 @@ for name, command in {
     "report": inspection.report,
     "verify": inspection.verify,
     "list": inspection.list_names,
-}.items():
+}
+for name, command in COMMANDS.items():
     app.command(name)(command)
 
 

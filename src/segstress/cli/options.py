@@ -7,14 +7,23 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-Model = Annotated[list[str], Option("--model", help="Model spec, e.g. compact:cnn-normal or factory:nets.py:enet?classes=11. Repeatable.")]
-Data = Annotated[list[str], Option("--data", help="Dataset spec, e.g. shapes:test or folder:path?classes=11&ignore=255. Repeatable.")]
+Model = Annotated[
+    list[str],
+    Option("--model", help="Model spec, e.g. compact:cnn-normal or factory:nets.py:enet?classes=11. Repeatable."),
+]
+Data = Annotated[
+    list[str], Option("--data", help="Dataset spec, e.g. shapes:test or folder:path?classes=11&ignore=255. Repeatable.")
+]
 Attacks = Annotated[str | None, Option("--attack", help="Attack names, separated by commas, e.g. pgd,segpgd?steps=20.")]
 Battery = Annotated[str | None, Option("--battery", help="A battery by name (segstress list batteries) or path.")]
 Eps = Annotated[str | None, Option("--eps", help='Radius in [0, 1] units, e.g. "8/255".')]
 Norm = Annotated[str | None, Option("--norm", help="linf (default) or l2.")]
-Out = Annotated[Path | None, Option("--out", help="Folder of results; the same command resumes there. Default: runs/<name>.")]
-Limit = Annotated[int | None, Option("--limit", min=1, help="At most this many images of each dataset, chosen by hash of id.")]
+Out = Annotated[
+    Path | None, Option("--out", help="Folder of results; the same command resumes there. Default: runs/<name>.")
+]
+Limit = Annotated[
+    int | None, Option("--limit", min=1, help="At most this many images of each dataset, chosen by hash of id.")
+]
 BatchSize = Annotated[int, Option("--batch-size", min=1, help="Images per pass (part of the numerics).")]
 Threads = Annotated[int, Option("--threads", min=1, help="Threads of each worker (part of the numerics).")]
 Device = Annotated[str, Option("--device", help="cpu, cuda, cuda:1 ...")]
@@ -23,7 +32,14 @@ KeepImages = Annotated[bool, Option("--keep-images", help="Keep every perturbed 
 Workers = Annotated[int, Option("--workers", min=0, help="Worker processes; 0 = one for each core.")]
 ShardSize = Annotated[int, Option("--shard-size", min=1, help="Images written at a time.")]
 RetryErrors = Annotated[bool, Option("--retry-errors", help="Try the images again that had errors.")]
-OtherNumerics = Annotated[bool, Option("--other-numerics", help="Go on although the run was begun with other numerics.")]
-Plugins = Annotated[list[str], Option("--plugin", help="Module or file that registers more attacks, data or models. Repeatable.")]
+OtherNumerics = Annotated[
+    bool, Option("--other-numerics", help="Go on although the run was begun with other numerics.")
+]
+Plugins = Annotated[
+    list[str] | None, Option("--plugin", help="Module or file that registers more attacks, data or models. Repeatable.")
+]
 PlanFile = Annotated[Path, Argument(help="YAML plan: models, data, perturbations or battery, eps, seed, limit ...")]
 Folders = Annotated[list[Path], Argument(help="Folders of results.")]
+SomePlanFile = Annotated[Path | None, Argument(help="YAML plan; or give the options of attack.")]
+SomeModel = Annotated[list[str] | None, Option("--model", help="Model spec. Repeatable.")]
+SomeData = Annotated[list[str] | None, Option("--data", help="Dataset spec. Repeatable.")]

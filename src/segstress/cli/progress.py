@@ -25,7 +25,13 @@ def watch(console: Console, what: str) -> Iterator[Watcher]:
         lines = _Lines(console, what)
         yield Watcher(begin=lines.begin, advance=lines.advance, warn=warn)
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console) as bar:
         task = bar.add_task(what, total=None)
         yield Watcher(

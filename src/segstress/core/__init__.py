@@ -1,9 +1,9 @@
 """The words every room speaks."""
 
-from . import clean as _clean
+from .clean import Clean
 from .errors import BadImage, BadInput
-from .registry import Registry, Spec, import_all, import_source
 from .regions import Region, regions
+from .registry import Registry, Spec, import_all, import_source
 from .seeding import seed_of, stream, uniform
 from .settings import Radius, digest, format_radius, parse_radius, settings, to_plain
 from .types import Batch, Norm, Perturbation, Perturbed, Result, Threat, perturbations
@@ -12,6 +12,7 @@ __all__ = [
     "BadImage",
     "BadInput",
     "Batch",
+    "Clean",
     "Norm",
     "Perturbation",
     "Perturbed",

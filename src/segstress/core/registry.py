@@ -55,7 +55,9 @@ class Registry(Generic[T]):
     def _add(self, name: str, entry: Entry) -> None:
         known = self._entries.get(name)
         if known is not None and known.make.__qualname__ != entry.make.__qualname__:
-            raise BadInput(f"{self.noun} '{name}' is registered twice: {known.make.__module__}, {entry.make.__module__}")
+            raise BadInput(
+                f"{self.noun} '{name}' is registered twice: {known.make.__module__}, {entry.make.__module__}"
+            )
         self._entries[name] = entry
 
     def names(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Settings are data: one frozen, validated dataclass is the plan's node, the hash input and what travels to a worker."""
+"""Settings are data: one frozen, validated dataclass is the plan's node, the hash input and the message."""
 
 from __future__ import annotations
 

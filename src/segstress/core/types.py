@@ -75,7 +75,7 @@ class Threat:
     def _check(self) -> Threat:
         if self.norm == "linf" and 1 < self.radius < math.inf:
             raise BadInput(
-                f"eps={self.radius:g} is outside [0, 1]: images are in [0, 1], so write eps=\"{self.radius:g}/255\""
+                f'eps={self.radius:g} is outside [0, 1]: images are in [0, 1], so write eps="{self.radius:g}/255"'
             )
         if not 0 < self.enough <= 1:
             raise BadInput(f"enough: expected a share in (0, 1], found {self.enough}")

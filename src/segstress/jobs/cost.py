@@ -10,7 +10,6 @@ import torch
 from torch import nn
 
 from ..attacks import Attack
-from ..core import perturbations
 from ..data import Dataset, resize
 from ..data import load as load_data
 from ..models import load as load_model

@@ -12,7 +12,6 @@ from ..core import BadImage, BadInput, perturbations
 from ..data import Dataset, Sample, datasets, resize
 from ..models import load as load_model
 from ..runtime import Cell
-
 from .judge import stack
 from .plan import Plan
 
@@ -54,7 +53,8 @@ def diagnose(model: nn.Module, images: Tensor, name: str, classes: int, *, attac
     except Exception:  # noqa: BLE001 - the run itself records, image by image, what a model raises
         return []
     if logits.ndim != 4 or logits.shape[-2:] != images.shape[-2:]:
-        raise BadInput(f"{name}: expected logits (b, classes, {', '.join(map(str, images.shape[-2:]))}), found {tuple(logits.shape)}")
+        height, width = images.shape[-2:]
+        raise BadInput(f"{name}: expected logits (b, classes, {height}, {width}), found {tuple(logits.shape)}")
     if logits.shape[1] != classes:
         raise BadInput(
             f"{name}: gives {logits.shape[1]} classes, the data has {classes}; "
@@ -71,7 +71,9 @@ def diagnose(model: nn.Module, images: Tensor, name: str, classes: int, *, attac
         _check_gradient(model, images, name)
     sums = logits.sum(1)
     if logits.min() >= 0 and logits.max() <= 1 and torch.allclose(sums, torch.ones_like(sums), atol=1e-3):
-        return [f"{name}: outputs are probabilities, not logits, so gradients may vanish; return the values before softmax"]
+        return [
+            f"{name}: outputs are probabilities, not logits, so gradients may vanish; return the values before softmax"
+        ]
     return []
 
 
@@ -79,7 +81,9 @@ def _check_gradient(model: nn.Module, images: Tensor, name: str) -> None:
     images = images.detach().clone().requires_grad_()
     logits = model(images)
     if not logits.requires_grad:
-        raise BadInput(f"{name}: no gradient reaches the images (no_grad or detach inside forward?), so it cannot be attacked")
+        raise BadInput(
+            f"{name}: no gradient reaches the images (no_grad or detach inside forward?), so it cannot be attacked"
+        )
     (gradient,) = torch.autograd.grad(logits.logsumexp(1).sum() - logits.sum(), images, allow_unused=True)
     if gradient is None or not gradient.any():
         raise BadInput(f"{name}: the gradient with respect to the images is zero everywhere, so it cannot be attacked")

@@ -15,7 +15,6 @@ import yaml
 from ..core import BadInput, seed_of, to_plain
 from ..data import datasets
 from ..runtime import Cell, Local, Store, Unit, alone, record, write
-
 from .answer import Work
 from .doctor import examine
 from .plan import Plan, names, read_plan
@@ -53,12 +52,12 @@ class Run:
 def evaluate(
     plan: Plan | Path | str | Mapping[str, Any],
     out: Path | str | None = None,
-    ways: Ways = Ways(),
+    ways: Ways | None = None,
     progress: Progress | None = None,
 ) -> Run:
     """Answer all that a plan asks and that its folder does not hold yet."""
     plan = plan if isinstance(plan, Plan) else read_plan(plan)
-    progress = progress or Progress()
+    ways, progress = ways or Ways(), progress or Progress()
     folder = Path(out) if out else Path("runs") / _slug(plan)
     _check_device(plan.numerics.device)
     with alone(folder):

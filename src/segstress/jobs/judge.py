@@ -16,7 +16,6 @@ from ..data import Dataset, Sample
 from ..metrics.counts import ACTUAL, HITS, PREDICTED, count, predict
 from ..metrics.objects import object_hits, objects
 from ..runtime import Numerics, Shard
-
 from .recheck import faults
 
 Row = dict[str, Any]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..attacks import attacks, losses
 from ..core import Registry, regions
 from ..data import datasets
@@ -9,7 +11,7 @@ from ..metrics import metrics
 from ..models import models
 from .plan import batteries, battery
 
-REGISTRIES: dict[str, Registry] = {
+REGISTRIES: dict[str, Registry[Any]] = {
     "attacks": attacks,
     "losses": losses,
     "models": models,

@@ -92,7 +92,9 @@ def _batch(images: Tensor, labels: Tensor, ignore: int | None, target: Tensor | 
         raise BadInput(f"target: expected a label map {tuple(labels.shape)}, found {tuple(target.shape)}")
     safe, valid = _split(labels, ignore)
     goal, goal_valid = (None, None) if target is None else _split(target, ignore)
-    ids = tuple(hashlib.sha256(image.detach().cpu().contiguous().numpy().tobytes()).hexdigest()[:16] for image in images)
+    ids = tuple(
+        hashlib.sha256(image.detach().cpu().contiguous().numpy().tobytes()).hexdigest()[:16] for image in images
+    )
     return Batch(ids=ids, images=images.detach(), labels=safe, valid=valid, goal=goal, goal_valid=goal_valid)
 
 

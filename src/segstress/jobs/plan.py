@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ import pydantic
 import yaml
 from pydantic import BeforeValidator, Field
 
-from ..attacks import Attack, attacks
+from ..attacks import attacks
 from ..core import (
     BadInput,
     Perturbation,
@@ -121,15 +122,19 @@ def _without(spec: Mapping[str, Any], key: str) -> dict[str, Any]:
     return {name: value for name, value in spec.items() if name != key}
 
 
+def _plans() -> Traversable:
+    return files("segstress").joinpath("plans")
+
+
 def batteries() -> list[str]:
     """The batteries that come with the package."""
-    return sorted(Path(path.name).stem for path in files("segstress.plans").iterdir() if path.name.endswith(".yaml"))
+    return sorted(Path(path.name).stem for path in _plans().iterdir() if path.name.endswith(".yaml"))
 
 
 def battery(name: str) -> dict[str, Any]:
     """A battery by name or path: `about` and `perturbations`."""
     if name in batteries():
-        return read_yaml(files("segstress.plans").joinpath(f"{name}.yaml").read_text(), name)
+        return read_yaml(_plans().joinpath(f"{name}.yaml").read_text(), name)
     if name.endswith((".yaml", ".yml")):
         return read_yaml(_text(Path(name)), name)
     raise BadInput(f"unknown battery '{name}'; known: {', '.join(batteries())}, or the path of a .yaml file")

@@ -15,9 +15,7 @@ from ..core import Batch, Perturbation, Result, format_radius
 SLACK = 1e-6  # rounding of float32 images, in [0, 1] units
 
 
-def faults(
-    perturbation: Perturbation, batch: Batch, result: Result, zones: Mapping[str, Tensor]
-) -> list[str]:
+def faults(perturbation: Perturbation, batch: Batch, result: Result, zones: Mapping[str, Tensor]) -> list[str]:
     """For each image what is wrong with its result; empty where nothing is."""
     delta = result.images - batch.images
     found = [""] * len(batch)

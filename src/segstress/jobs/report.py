@@ -83,7 +83,9 @@ def _study(store: Store, clean: Cell, members: Sequence[tuple[Cell, Perturbation
 
 def _outcome(store: Store, cell: Cell, change: Perturbation, ids: Sequence[str]) -> Outcome:
     rows = store.rows(cell, "images")
-    fine = {row["image"] for row in rows if row["status"] == "ok"} - {r["image"] for r in rows if r["status"] == "error"}
+    fine = {row["image"] for row in rows if row["status"] == "ok"} - {
+        r["image"] for r in rows if r["status"] == "error"
+    }
     place = {id_: index for index, id_ in enumerate(ids)}
     counts: dict[tuple[str, str, str], np.ndarray] = {}
     for row in store.rows(cell, "counts"):
@@ -108,9 +110,7 @@ def _value(value: Any) -> Any:
     return math.nan if value is None else value
 
 
-def _objects(
-    store: Store, clean: Cell, members: Sequence[tuple[Cell, Perturbation]], ids: Sequence[str]
-) -> Objects:
+def _objects(store: Store, clean: Cell, members: Sequence[tuple[Cell, Perturbation]], ids: Sequence[str]) -> Objects:
     """Objects of the images that every perturbation answered, so that curves compare like with like."""
     place = {id_: index for index, id_ in enumerate(ids)}
     base = {(row["image"], row["object"]): row for row in store.rows(clean, "objects")}
@@ -120,7 +120,9 @@ def _objects(
         label = change.name if isinstance(change, Attack) else change.label
         right[label] = {(row["image"], row["object"]): row["correct"] for row in rows}
     common = sorted(key for key in base if all(key in by for by in right.values()))
-    column = {name: np.array([base[key][name] for key in common], dtype=np.int64) for name in ("class", "area", "clean")}
+    column = {
+        name: np.array([base[key][name] for key in common], dtype=np.int64) for name in ("class", "area", "clean")
+    }
     return Objects(
         image=np.array([place[image] for image, _ in common], dtype=np.int64),
         klass=column["class"],

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -70,7 +71,9 @@ def _verify(store: Store, cell: Cell, work: Work) -> Verdict:
         seen.append((tally[:, HITS].sum(), tally_8bit[:, HITS].sum(), tally[:, ACTUAL].sum()))
     others = sorted({id_ for id_, _ in stored} - {key.partition("|")[2] for key in kept})
     chosen = tuple(id_ for id_ in others if seed_of(cell.seed, id_, "verify") < SHARE * 2**63)
-    found += _differences(_counts(_repeat(work, cell, chosen).counts, len(judge.data.classes)), stored, work.numerics.batch_size)
+    found += _differences(
+        _counts(_repeat(work, cell, chosen).counts, len(judge.data.classes)), stored, work.numerics.batch_size
+    )
     right, right_8bit, total = np.sum(seen, axis=0) if seen else (math.nan, math.nan, 1)
     return Verdict(cell.label, len(kept), len(chosen), tuple(found), right / total, right_8bit / total)
 
@@ -93,13 +96,13 @@ def _repeat(work: Work, cell: Cell, ids: Sequence[str]) -> Shard:
     return work.answer(Unit(cell, tuple(ids))) if ids else Shard()
 
 
-def _counts(rows: Sequence[Mapping[str, object]], classes: int) -> dict[tuple[str, str], np.ndarray]:
+def _counts(rows: Sequence[Mapping[str, Any]], classes: int) -> dict[tuple[str, str], np.ndarray]:
     """Counts of the perturbed prediction over all valid pixels."""
     found: dict[tuple[str, str], np.ndarray] = {}
     for row in rows:
         if (row["state"], row["zone"]) == ("perturbed", "all"):
-            tally = found.setdefault((str(row["image"]), str(row["goal"])), np.zeros((classes, 3), dtype=np.int64))
-            tally[row["class"]] = row["hits"], row["predicted"], row["actual"]  # type: ignore[index]
+            tally = found.setdefault((row["image"], row["goal"]), np.zeros((classes, 3), dtype=np.int64))
+            tally[row["class"]] = row["hits"], row["predicted"], row["actual"]
     return found
 
 

@@ -50,7 +50,9 @@ def alone(folder: Path) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(handle)
-        raise BadInput(f"{folder} is in use by another segstress process; wait for it or choose another --out") from error
+        raise BadInput(
+            f"{folder} is in use by another segstress process; wait for it or choose another --out"
+        ) from error
     try:
         yield
     finally:

@@ -12,7 +12,6 @@ import torch
 from pydantic import Field
 
 from ..core import BadInput, settings, to_plain
-
 from .files import write
 
 
@@ -39,7 +38,7 @@ def record(folder: Path, numerics: Numerics, *, allow_other: bool = False) -> No
         changed = [f"{key} {before[key]} -> {plain[key]}" for key in plain if before.get(key) != plain[key]]
         if changed:
             raise BadInput(
-                f"{folder} was begun with other numerics ({', '.join(changed)}), so rounding would differ within one run; "
+                f"{folder} was begun with other numerics ({', '.join(changed)}), which round differently; "
                 "use the same, another --out, or --other-numerics"
             )
     versions = {name: version(name) for name in ("segstress", "torch", "numpy")}

@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 
 from ..core import BadInput, digest
 from ..data.kept import pack, unpack
-
 from .files import write
 
 Row = dict[str, Any]
@@ -149,4 +148,6 @@ class Store:
         try:
             return pq.read_table(path, schema=SCHEMAS[name])
         except (OSError, pa.ArrowInvalid) as error:
-            raise BadInput(f"{path} cannot be read ({error}); delete its shard and run the same command again") from error
+            raise BadInput(
+                f"{path} cannot be read ({error}); delete its shard and run the same command again"
+            ) from error

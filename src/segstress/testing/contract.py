@@ -8,6 +8,7 @@ import math
 import pickle
 import re
 from dataclasses import replace
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -78,18 +79,21 @@ def check_harms(algorithm: Algorithm) -> None:
     assert (after < before).all(), f"no more harm than chance: {before.tolist()} -> {after.tolist()} pixels right"
 
 
+def _watch(batch: Batch, seen: list[int], _: nn.Module, inputs: tuple[Tensor], logits: Tensor) -> None:
+    """Note how many pixels are right, of iterates inside the ball."""
+    if norms(inputs[0] - batch.images)["linf"].max() <= RADIUS + 1e-9:
+        seen.append(int(((predict(logits.detach()) == batch.labels) & batch.valid).sum()))
+
+
 def check_returns_best(algorithm: Algorithm) -> None:
     """No iterate inside the ball was better than what is returned."""
     model = toy_model()
     whole = toy_batch(model)
     for place in range(len(whole)):
-        batch, seen = whole.pick([place]), []
+        batch = whole.pick([place])
+        seen: list[int] = []
 
-        def watch(_: nn.Module, inputs: tuple[Tensor], logits: Tensor, batch: Batch = batch, seen: list = seen) -> None:
-            if norms(inputs[0] - batch.images)["linf"].max() <= RADIUS + 1e-9:
-                seen.append(int(((predict(logits.detach()) == batch.labels) & batch.valid).sum()))
-
-        handle = model.register_forward_hook(watch)
+        handle = model.register_forward_hook(partial(_watch, batch, seen))
         result = _perturb(_attack(algorithm), model, batch).results[0]
         handle.remove()
         returned = int(_standing(model, batch, result.images))

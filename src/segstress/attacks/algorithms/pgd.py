@@ -9,8 +9,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import Radius, settings
-
-from ..algorithm import attacks
+from ..algorithm import Seeks, attacks
 from ..losses import LossName
 from ..problem import Problem
 
@@ -20,8 +19,8 @@ from ..problem import Problem
 class PGD:
     """Steepest steps of one length, projected after each (Madry et al. 2018, arXiv:1706.06083)."""
 
-    seeks: ClassVar = "damage"
-    reaches: ClassVar = 1.5
+    seeks: ClassVar[Seeks] = "damage"
+    reaches: ClassVar[float | None] = 1.5
     loss: LossName = "ce"
     steps: Annotated[int, Field(ge=1)] = 40
     step: Radius | None = None  # length of a step; none = 2.5 radius / steps

@@ -1,1 +1,0 @@
-"""Package data: batteries, each an `about` and an ordered list of perturbations."""
