@@ -49,11 +49,14 @@ def save(network: nn.Module, path: Path, card: Mapping[str, Any]) -> None:
     models.build(card["architecture"])
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    with temporary.open("wb") as file:
-        file.write(to_bytes(tensors, metadata={"card": json.dumps(card, sort_keys=True)}))
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        with temporary.open("wb") as file:
+            file.write(to_bytes(tensors, metadata={"card": json.dumps(card, sort_keys=True)}))
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def restore(path: Path) -> nn.Module:

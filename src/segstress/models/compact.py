@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -11,10 +10,10 @@ import torch
 from pydantic import Field
 from torch import nn
 
-from ..core import BadInput, settings
+from ..core import settings
 from .checkpoint import restore
 from .convolutional import Convolutional
-from .model import Model, models, readable
+from .model import Model, check_known, models, readable
 from .transformer import Transformer
 
 ARCHITECTURES: dict[str, Callable[[int, int], nn.Module]] = {"cnn": Convolutional, "transformer": Transformer}
@@ -40,19 +39,11 @@ class Compact(Model):
     def network(self) -> nn.Module:
         """The architecture with weights by seed, or what the zoo holds under the name."""
         if self.name not in ARCHITECTURES:
-            return restore(self._in_zoo())
+            check_known("compact model", self.name, [*ARCHITECTURES, *zoo()])
+            return restore(zoo()[self.name])
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             return ARCHITECTURES[self.name](self.classes, self.channels)
-
-    def _in_zoo(self) -> Path:
-        known = zoo()
-        if self.name not in known:
-            names = [*ARCHITECTURES, *known]
-            close = difflib.get_close_matches(self.name, names, n=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(names)}"
-            raise BadInput(f"unknown compact model '{self.name}'; {hint}")
-        return known[self.name]
 
 
 def zoo() -> dict[str, Path]:

@@ -11,7 +11,7 @@ from pydantic import Field
 from torch import nn
 
 from ..core import BadInput, import_source, settings
-from .model import Model, check_module, models, readable
+from .model import Model, models, readable
 from .weights import load_weights
 
 
@@ -42,7 +42,9 @@ class Factory(Model):
             inspect.signature(function).bind(**keywords)
         except (TypeError, ValueError) as error:
             raise BadInput(f"{self.function} cannot be called with {keywords}: {error}") from error
-        network = check_module(function(**keywords), self.function)
+        network = function(**keywords)
+        if not isinstance(network, nn.Module):
+            raise BadInput(f"{self.function} returned {type(network).__name__}; expected a torch.nn.Module")
         if self.weights is not None:
             load_weights(network, self.weights, self.weights_key)
         return network

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import torch
@@ -78,8 +79,10 @@ def readable(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._+-]+", "-", name).strip("-.") or "model"
 
 
-def check_module(made: object, maker: str) -> nn.Module:
-    """The module that user code made, or a word on what it made instead."""
-    if not isinstance(made, nn.Module):
-        raise BadInput(f"{maker} returned {type(made).__name__}; expected a torch.nn.Module")
-    return made
+def check_known(noun: str, name: str, known: Iterable[str]) -> None:
+    """Refuse a name that is not known, with the nearest one that is."""
+    names = sorted(known)
+    if name not in names:
+        close = difflib.get_close_matches(name, names, n=1)
+        hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(names)}"
+        raise BadInput(f"unknown {noun} '{name}'; {hint}")

@@ -1,0 +1,65 @@
+"""Several models that answer together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import reduce
+from pathlib import Path
+from typing import Annotated
+
+import torch
+from jaxtyping import Float
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from ..core import BadInput, settings
+from .model import Model, load, models, readable
+
+
+@models.register("ensemble")
+@settings
+class Ensemble(Model):
+    """The weighted mean of several models' probabilities: `ensemble?members=compact:a,compact:b&shares=0.3,0.7`."""
+
+    members: Annotated[tuple[Annotated[Model, *models.field()], ...], Field(min_length=2)]
+    shares: tuple[Annotated[float, Field(ge=0, le=1)], ...]  # one for each member, together 1
+
+    @model_validator(mode="after")
+    def _check_shares(self) -> Ensemble:
+        if len(self.shares) != len(self.members) or abs(sum(self.shares) - 1) > 1e-6:
+            raise BadInput(f"shares: expected {len(self.members)} that sum to 1, found {self.shares}")
+        return self
+
+    @property
+    def label(self) -> str:
+        """Every member with its share."""
+        pairs = zip(self.shares, self.members, strict=True)
+        return readable("+".join(f"{share:g}-{member.label}" for share, member in pairs))
+
+    def network(self) -> nn.Module:
+        """The mixture; a member without a share is not even loaded."""
+        pairs = [(member, share) for member, share in zip(self.members, self.shares, strict=True) if share > 0]
+        return Mixture([load(member) for member, _ in pairs], [share for _, share in pairs])
+
+    def sources(self) -> tuple[Path, ...]:
+        """The code of every member."""
+        return tuple(path for member in self.members for path in member.sources())
+
+
+class Mixture(nn.Module):
+    """Logarithm of a weighted sum of softmaxes, without leaving the logarithm."""
+
+    def __init__(self, members: Sequence[nn.Module], shares: Sequence[float]) -> None:
+        super().__init__()
+        self.members = nn.ModuleList(members)
+        self.shares = tuple(shares)
+
+    def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
+        """Log-probabilities, which are valid logits."""
+        answers: list[Tensor] = [member(images) for member in self.members]
+        classes = {answer.shape[1] for answer in answers}
+        if len(classes) > 1:
+            raise BadInput(f"ensemble: expected members with the same classes, found {sorted(classes)}")
+        weighted = [answer.log_softmax(1) + math.log(share) for answer, share in zip(answers, self.shares, strict=True)]
+        return reduce(torch.logaddexp, weighted)

@@ -1,0 +1,84 @@
+"""Networks saved as ONNX, turned into torch modules so that they have gradients."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import nn
+
+from ..core import BadInput, settings
+from .frameworks import framework
+from .model import Model, models, readable
+
+TOLERANCE = 1e-3  # largest difference to onnxruntime, as a share of the largest output
+
+
+@models.register("onnx")
+@settings
+class Onnx(Model):
+    """A network in an ONNX file: `onnx:mine.onnx`; refused when its torch twin answers otherwise than onnxruntime."""
+
+    rest: ClassVar = "path"
+    path: Path
+    size: int = 64  # side of the image for that comparison where the file leaves it open
+
+    @property
+    def label(self) -> str:
+        """The name of the file."""
+        return readable(self.path.stem)
+
+    def network(self) -> nn.Module:
+        """The torch twin, compared with the original on a random image."""
+        with framework("onnx"):
+            import onnx2pytorch
+        graph = self._read()
+        try:
+            network: nn.Module = onnx2pytorch.ConvertModel(graph).eval()
+            difference = self._difference(network)
+        # The converter meets an operator that it does not know in any of these ways.
+        except (AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+            raise BadInput(f"model '{self.path}' cannot be turned into torch: {error}") from error
+        if not difference <= TOLERANCE:
+            raise BadInput(f"model '{self.path}': its torch twin differs from onnxruntime by {difference:.1%}")
+        return network
+
+    def _read(self) -> Any:
+        with framework("onnx"):
+            import onnx
+            from google.protobuf.message import DecodeError
+        if not self.path.is_file():
+            raise BadInput(f"model '{self.path}' does not exist; expected an ONNX file")
+        try:
+            model = onnx.load(self.path)
+        except DecodeError as error:
+            raise BadInput(f"model '{self.path}' is not an ONNX file: {error}") from error
+        _name_twice(model.graph)
+        return model
+
+    def _difference(self, network: nn.Module) -> float:
+        """The largest difference between the two, as a share of the largest output."""
+        with framework("onnx"):
+            import onnxruntime
+        session = onnxruntime.InferenceSession(self.path, providers=["CPUExecutionProvider"])
+        entry = session.get_inputs()[0]
+        free = (1, 3, self.size, self.size)
+        shape = [side if isinstance(side, int) else other for side, other in zip(entry.shape, free, strict=True)]
+        image = np.random.default_rng(0).random(shape, dtype=np.float32)
+        expected = session.run(None, {entry.name: image})[0]
+        with torch.no_grad():
+            answer = network(torch.from_numpy(image))
+        found = (answer[0] if isinstance(answer, tuple | list) else answer).numpy()
+        return float(np.abs(found - expected).max() / np.abs(expected).max())
+
+
+def _name_twice(graph: Any) -> None:
+    """Exporters store equal weights once and pass them on by Identity, which the converter cannot follow: copy them."""
+    weights = {tensor.name: tensor for tensor in graph.initializer}
+    for node in [node for node in graph.node if node.op_type == "Identity" and node.input[0] in weights]:
+        copy = graph.initializer.add()
+        copy.CopyFrom(weights[node.input[0]])
+        copy.name = node.output[0]
+        graph.node.remove(node)
