@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
+from ..core import BadImage
+
 HITS, PREDICTED, ACTUAL = range(3)  # places along the last axis of counts
 
 
@@ -25,8 +27,9 @@ def count(
 
 @torch.no_grad()
 def predict(logits: Float[Tensor, "b k h w"]) -> Int64[Tensor, "b h w"]:
-    """The class with the largest logit at each pixel; of equal ones the first."""
+    """The class with the largest logit at each pixel; of equal ones the first. NaN and infinity are refused."""
     if logits.device.type != "cpu":
+        _check_finite(logits.amax(1))
         return logits.argmax(1)
     # On a CPU argmax over the class axis costs ten times this running maximum, and attacks ask at every step.
     largest = logits[:, 0].clone()
@@ -36,4 +39,11 @@ def predict(logits: Float[Tensor, "b k h w"]) -> Int64[Tensor, "b h w"]:
         torch.gt(logits[:, class_], largest, out=leads)
         torch.maximum(winner, leads.mul_(class_), out=winner)
         torch.maximum(largest, logits[:, class_], out=largest)
+    _check_finite(largest)
     return winner.long()
+
+
+def _check_finite(largest: Float[Tensor, "b h w"]) -> None:
+    """A NaN among the logits of a pixel is its maximum too, so one look at the maxima finds it."""
+    if not torch.isfinite(largest).all():
+        raise BadImage("the model gives logits that are NaN or infinite")

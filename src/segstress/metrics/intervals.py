@@ -43,7 +43,7 @@ def interval(
 
 def difference(
     first: Int64[np.ndarray, "images classes 3"],
-    second: Int64[np.ndarray, "images classes 3"],
+    second: Int64[np.ndarray, "same_images classes 3"],
     metric: Metric,
     *,
     draws: int = 1000,

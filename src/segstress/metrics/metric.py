@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from torch import Tensor
@@ -16,6 +16,7 @@ Array = TypeVar("Array", np.ndarray, Tensor)
 Score = Callable[..., Any]  # counts (..., classes, 3) and rules -> one value for each of `...`
 
 
+@runtime_checkable
 class Metric(Protocol):
     """A figure of a whole set of images."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Generic, Literal, NamedTuple, get_args
+from dataclasses import dataclass
+from typing import Generic, Literal, get_args
 
 from jaxtyping import Float64, Shaped
 
@@ -30,7 +31,7 @@ def image_miou(counts: Shaped[Array, "*images classes 3"], absent: Absent = "pre
     return ratio((iou * taken).sum(-1), taken.sum(-1) * known)
 
 
-def classes_taken(union: Array, actual: Array, absent: Absent) -> Array:
+def classes_taken(union: Array, actual: Array, absent: str) -> Array:
     """Which classes a mean takes: those with a union (`present`), with a truth (`truth`) or all (`fixed`)."""
     if absent not in get_args(Absent):
         raise BadInput(f"absent: expected one of {', '.join(get_args(Absent))}, found '{absent}'")
@@ -82,7 +83,8 @@ def fwiou(counts: Shaped[Array, "*images classes 3"]) -> Float64[Array, "*images
     return ratio((actual * hits / (union + (union == 0))).sum(-1), actual.sum(-1))
 
 
-class ClassTable(NamedTuple, Generic[Array]):
+@dataclass(frozen=True)
+class ClassTable(Generic[Array]):
     """Figures of each class over the pixels of all images; NaN where there is nothing to divide by."""
 
     iou: Float64[Array, " classes"]

@@ -60,7 +60,8 @@ def greedy(
     minima = [_values(counts, answered, each).argmin(0) for each in (image_accuracy, score)]
     complete, owner = _complete(counts, answered)
     chosen, values = _descend(complete, np.vstack([owner, *minima]), score)
-    return _select(counts, answered, chosen[values.argmin()], score)
+    best = owner[chosen[values.argmin()], np.arange(counts.shape[1])]
+    return _select(counts, answered, best, score)
 
 
 def bound(
