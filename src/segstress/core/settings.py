@@ -6,11 +6,11 @@ import dataclasses
 import hashlib
 import json
 import math
-from fractions import Fraction
 from typing import Annotated, Any, TypeVar, dataclass_transform
 
 import pydantic
 from pydantic import BeforeValidator, ConfigDict
+from pydantic_core import to_jsonable_python
 
 from .errors import BadInput
 
@@ -38,7 +38,7 @@ def plain_defaults(cls: type) -> dict[str, Any]:
 
 def _default(field: dataclasses.Field[Any]) -> Any:
     value = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
-    return to_plain(value) if dataclasses.is_dataclass(value) else value
+    return value if value is dataclasses.MISSING else to_jsonable_python(value, inf_nan_mode="constants")
 
 
 def digest(data: Any, length: int = 12) -> str:
@@ -50,8 +50,9 @@ def digest(data: Any, length: int = 12) -> str:
 def parse_radius(value: Any) -> float:
     """A radius written "8/255", "0.03" or as a number."""
     try:
-        radius = float(Fraction(value)) if isinstance(value, str) and value != "inf" else float(value)
-    except (ValueError, TypeError, ZeroDivisionError) as error:
+        above, _, below = str(value).partition("/")
+        radius = float(above) / float(below or 1)
+    except (ValueError, ZeroDivisionError) as error:
         raise BadInput(f'eps: expected a number or a fraction such as "8/255", found {value!r}') from error
     if math.isnan(radius) or radius < 0:
         raise BadInput(f"eps: expected a number of at least 0, found {value!r}")

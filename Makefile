@@ -1,0 +1,43 @@
+PYTHON ?= python3
+BIN := .venv/bin
+EXTRAS := dev,torchvision,smp,hf,onnx,judge
+
+.PHONY: install demo test test-all lint bench chromium clean
+
+# Two stamps: the demo needs the package alone, tests and lint need the tools and the optional frameworks too.
+.venv/core: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	touch $@
+
+.venv/dev: .venv/core
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[$(EXTRAS)]'
+	touch $@
+
+install: .venv/dev
+
+demo: .venv/core
+	$(BIN)/segstress demo
+
+test: .venv/dev chromium
+	$(BIN)/pytest -n 2 -m 'not slow'
+
+test-all: .venv/dev chromium
+	$(BIN)/pytest -n 2
+
+lint: .venv/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/dev
+	for script in bench/[a-z]*.py; do $(BIN)/python $$script || exit 1; done
+
+# The browser tests open reports in Debian's Chromium; without it they are skipped, and this says so.
+chromium:
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } \
+	  || echo "chromium could not be installed (needs Debian's packages and root): the browser tests will be skipped"
+
+clean:
+	rm -rf .venv runs dist
