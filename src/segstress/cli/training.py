@@ -1,0 +1,132 @@
+"""The command that makes models: train."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from typer import Argument, Option
+
+from . import options
+from .console import console
+
+if TYPE_CHECKING:
+    from ..training import Watcher
+
+Plan = Annotated[str | None, Argument(help="YAML plan, or the name of one that made the zoo, e.g. cnn-pgd-at-100.")]
+Recipe = Annotated[str | None, Option("--recipe", help="normal, pgd-at, segpgd-at, ddc-at, pir-at ...")]
+Share = Annotated[float | None, Option("--share", help="Share of the images that are attacked, 0 to 1.")]
+Model = Annotated[str | None, Option("--model", help="Architecture, e.g. compact:cnn?classes=11.")]
+Data = Annotated[str | None, Option("--data", help="Training images, e.g. shapes:train?count=2000.")]
+Validation = Annotated[str | None, Option("--validation", help="Images to validate on, e.g. shapes:val?count=48.")]
+Start = Annotated[str | None, Option("--start", help="Model whose weights training begins with.")]
+Epochs = Annotated[int | None, Option("--epochs", min=1)]
+BatchSize = Annotated[int | None, Option("--batch-size", min=1, help="Images of a step, over all processes.")]
+Seed = Annotated[int | None, Option("--seed", help="Seed of every random draw.")]
+Device = Annotated[str | None, Option("--device", help="cpu, cuda, cuda:1 ...")]
+Threads = Annotated[int | None, Option("--threads", min=1, help="Threads of this process.")]
+SaveAs = Annotated[
+    Path | None, Option("--save-as", help="Also copy the trained model and its card to this .safetensors file.")
+]
+
+
+def train(
+    plan: Plan = None,
+    recipe: Recipe = None,
+    share: Share = None,
+    model: Model = None,
+    data: Data = None,
+    validation: Validation = None,
+    start: Start = None,
+    epochs: Epochs = None,
+    batch_size: BatchSize = None,
+    seed: Seed = None,
+    device: Device = None,
+    threads: Threads = None,
+    out: options.Out = None,
+    save_as: SaveAs = None,
+) -> None:
+    """Train a model by a recipe; run it again to resume, or under torchrun on several processes.
+
+    Example: segstress train --recipe pgd-at --share 0.5 --data shapes:train?count=2000 --epochs 8
+    """
+    from ..jobs.train import read_training_plan, train
+    from ..runtime.launch import leads
+
+    if share is not None:
+        recipe = f"{recipe or 'pgd-at'}{'&' if recipe and '?' in recipe else '?'}share={share}"
+    told = {
+        "recipe": recipe,
+        "model": model,
+        "data": data,
+        "validation": validation,
+        "start": start,
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "seed": seed,
+        "device": device,
+        "threads": threads,
+    }
+    asked = read_training_plan(plan, {key: value for key, value in told.items() if value is not None})
+    folder = out or Path("runs") / f"train-{Path(plan).stem if plan else (recipe or 'normal').split('?')[0]}"
+    with _watch() as watcher:
+        made = train(asked, folder, watcher if leads() else None, _command())
+    if leads():
+        _conclude(made, save_as, asked.data)
+
+
+def _command() -> str:
+    """What was typed, without the places that are this machine's own."""
+    words, kept = iter(sys.argv[1:]), ["segstress"]
+    for word in words:
+        if word in ("--out", "--save-as"):
+            next(words, None)
+        else:
+            kept.append(word)
+    return shlex.join(kept)
+
+
+def _conclude(made: Path, save_as: Path | None, data: Any) -> None:
+    if save_as is not None:
+        save_as.parent.mkdir(parents=True, exist_ok=True)
+        for suffix in (".safetensors", ".json"):
+            shutil.copyfile(made.with_suffix(suffix), save_as.with_suffix(suffix))
+    console.print(f"Model: {made}", highlight=False, soft_wrap=True)
+    console.print(f"Next: {_next(made, data)}", highlight=False, soft_wrap=True)
+
+
+def _next(made: Path, data: Any) -> str:
+    """The command that evaluates the result, on the test images where the data has some."""
+    words = ["segstress", "attack", "--model", f"checkpoint:{made}", "--battery", "quick", "--eps", "8/255"]
+    kind = str(data).partition("?")[0]
+    return shlex.join([*words, "--data", kind.replace(":train", ":test")])
+
+
+@contextmanager
+def _watch() -> Iterator[Watcher]:
+    """A bar with loss, accuracy and time left; a line at the end of every epoch."""
+    from ..training import Moment, Watcher
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("training", total=None)
+
+        def step(moment: Moment) -> None:
+            shown = f"loss {moment.loss:.3f} accuracy {100 * moment.accuracy:.1f} %"
+            bar.update(task, completed=moment.step, total=moment.steps, description=shown)
+
+        yield Watcher(step=step, epoch=lambda entry: console.print(_line(entry), highlight=False, soft_wrap=True))
+
+
+def _line(entry: dict[str, Any]) -> str:
+    """An epoch in one line."""
+    words = [f"epoch {entry['epoch']}: loss {entry['loss']:.3f}, accuracy {100 * entry['accuracy']:.1f} %"]
+    for name, figures in entry.get("validation", {}).items():
+        words.append(f"{name}: accuracy {100 * figures['accuracy']:.1f} %, CmIoU {100 * figures['cmiou']:.1f} %")
+    return "; ".join(words)

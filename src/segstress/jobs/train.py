@@ -1,0 +1,141 @@
+"""The straight line of a training: plan, network, recipe, launch, a folder with a model that can be stressed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+import pydantic
+import yaml
+from pydantic import Field
+from torch import nn
+
+from ..core import BadInput, import_source, settings, to_plain
+from ..data import load as load_data
+from ..models import models
+from ..models.weights import fill
+from ..runtime import alone, write
+from ..runtime.launch import launch, leads
+from ..training import Augmentation, Checkpoints, Task, Watcher, fit, optimisers, recipes, schedules
+from ..training.batches import Reader
+from ..training.trainee import Trainee
+from .plan import read_perturbation, read_yaml
+
+Count = Annotated[int, Field(ge=1)]
+Spec = str | dict[str, Any]
+
+
+@settings
+class TrainingPlan:
+    """One training; specs are written as everywhere, `kind:rest?key=value` or a mapping with `kind`."""
+
+    model: Spec = "compact:cnn"  # architecture with fresh weights
+    data: Spec = "shapes:train?count=2000"
+    recipe: Spec = "normal"
+    start: Spec | None = None  # model of the same architecture whose weights training begins with
+    optimiser: Spec = "adamw"
+    schedule: Spec = "one-cycle"
+    augmentation: Augmentation = Augmentation()
+    epochs: Count = 12
+    batch_size: Count = 16  # images of a step, over all processes
+    parts: Count = 1  # forward passes by which each process makes its share of a step
+    validation: Spec | None = "shapes:val?count=48"
+    probe: Spec | None = None  # short attack under which validation looks as well
+    every: Count = 1  # epochs between validations
+    save_every: Count = 500  # steps between states from which training can go on
+    kept: Annotated[int, Field(ge=0)] = 2000  # images held in memory once they are read
+    seed: int = 0
+    device: str = "cpu"
+    threads: Count = 1
+    mixed: bool = False  # bfloat16 where torch thinks it safe
+    plugins: list[str] = Field(default_factory=list)  # modules or files that register more
+
+
+def train(plan: TrainingPlan, out: Path, watcher: Watcher | None = None, command: str = "") -> Path:
+    """Train as the plan says, from wherever its folder stands; returns the checkpoint of the last epoch."""
+    for plugin in plan.plugins:
+        import_source(plugin)
+    with alone(out) if leads() else nullcontext():
+        if leads():
+            _admit(plan, out)
+        launch(
+            lambda device: fit(_task(plan, device, command), Checkpoints(out, write), watcher),
+            plan.device,
+            plan.threads,
+        )
+    return out / "last.safetensors"
+
+
+def _task(plan: TrainingPlan, device: str, command: str) -> Task:
+    recipe, data = recipes.build(plan.recipe), load_data(plan.data)
+    model = models.build(plan.model)
+    card = {"architecture": models.spec(model), "command": command, "plan": to_plain(plan)}
+    return Task(
+        network=Trainee(_network(plan)).to(device),
+        train=Reader(data, plan.augmentation, plan.seed, plan.kept),
+        recipe=recipe,
+        attack=read_perturbation(recipe.attack, {}),
+        optimiser=optimisers.build(plan.optimiser),
+        schedule=schedules.build(plan.schedule),
+        epochs=plan.epochs,
+        batch_size=plan.batch_size,
+        card=card,
+        parts=plan.parts,
+        validation=None
+        if plan.validation is None
+        else Reader(load_data(plan.validation), Augmentation(), plan.seed, plan.kept),
+        probe=None if plan.probe is None else read_perturbation(plan.probe, {}),
+        every=plan.every,
+        save_every=plan.save_every,
+        device=device,
+        mixed=plan.mixed,
+        seed=plan.seed,
+    )
+
+
+def _network(plan: TrainingPlan) -> nn.Module:
+    network = models.build(plan.model).network()
+    if plan.start is not None:
+        fill(network, models.build(plan.start).network().state_dict(), str(plan.start))
+    return network
+
+
+def _admit(plan: TrainingPlan, out: Path) -> None:
+    """A folder belongs to one plan."""
+    path, plain = out / "plan.yaml", to_plain(plan)
+    if path.exists():
+        before = read_yaml(path.read_text(), str(path))
+        changed = [f"{key} {before.get(key)} -> {plain[key]}" for key in plain if before.get(key) != plain[key]]
+        if changed:
+            raise BadInput(f"{out} holds another training ({'; '.join(changed)}); choose another --out")
+    write(path, yaml.safe_dump(plain, sort_keys=False).encode())
+
+
+def training_plans() -> dict[str, str]:
+    """The plans that made the zoo, by name: their text."""
+    folder = files("segstress.plans").joinpath("train")
+    return {Path(path.name).stem: path.read_text() for path in folder.iterdir() if path.name.endswith(".yaml")}
+
+
+def read_training_plan(source: str | None, changes: Mapping[str, Any]) -> TrainingPlan:
+    """A plan by name or path, with what the command line changes."""
+    known = training_plans()
+    if source is None:
+        plain: dict[str, Any] = {}
+    elif source in known:
+        plain = read_yaml(known[source], source)
+    elif Path(source).is_file():
+        plain = read_yaml(Path(source).read_text(), source)
+    else:
+        raise BadInput(f"no training plan '{source}'; expected a YAML file or one of {', '.join(sorted(known))}")
+    try:
+        return TrainingPlan(**{**plain, **changes})
+    except pydantic.ValidationError as error:
+        fault = error.errors()[0]
+        place = ".".join(map(str, fault["loc"]))
+        raise BadInput(
+            f"training plan: {place}: {fault['msg'].removeprefix('Value error, ')}, found {fault['input']!r}"
+        ) from error

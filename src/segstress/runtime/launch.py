@@ -1,0 +1,30 @@
+"""Run a training function where it was started: alone here, or as one of torchrun's processes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TypeVar
+
+import torch
+from torch import distributed
+
+T = TypeVar("T")
+
+
+def launch(work: Callable[[str], T], device: str = "cpu", threads: int = 1) -> T:
+    """Call `work` with the device of this process; torchrun's variables say whether there are others."""
+    torch.set_num_threads(threads)
+    if "TORCHELASTIC_RUN_ID" not in os.environ:
+        return work(device)
+    graphics = device.startswith("cuda")
+    distributed.init_process_group("nccl" if graphics else "gloo")
+    try:
+        return work(f"cuda:{os.environ['LOCAL_RANK']}" if graphics else device)
+    finally:
+        distributed.destroy_process_group()
+
+
+def leads() -> bool:
+    """Whether this process writes files and talks; of several only the first does."""
+    return os.environ.get("RANK", "0") == "0" or "TORCHELASTIC_RUN_ID" not in os.environ

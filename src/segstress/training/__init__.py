@@ -1,0 +1,26 @@
+"""Make models sturdier: recipes, and the one loop that carries them out."""
+
+from ..core import import_all as _import_all
+from .augmentation import Augmentation
+from .checkpoints import Checkpoints
+from .fit import Moment, Task, Watcher, fit
+from .optimisers import Optimiser, optimisers
+from .recipes import Recipe, recipes
+from .schedules import Schedule, schedules
+
+_import_all(__name__, __path__)
+
+__all__ = [
+    "Augmentation",
+    "Checkpoints",
+    "Moment",
+    "Optimiser",
+    "Recipe",
+    "Schedule",
+    "Task",
+    "Watcher",
+    "fit",
+    "optimisers",
+    "recipes",
+    "schedules",
+]

@@ -1,0 +1,203 @@
+"""The loop: batches, recipe, optimiser, schedule, validation, checkpoints; it knows only torch.distributed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from ..core import BadInput, Batch, Perturbation, perturbations, seed_of
+from .batches import Reader
+from .checkpoints import Checkpoints, State
+from .optimisers import Optimiser
+from .processes import add_gradients, rank, share_first, total, world
+from .recipes import Recipe
+from .schedules import Schedule
+from .trainee import Trainee
+from .validation import validate
+
+
+@dataclass(frozen=True)
+class Task:
+    """All that training needs."""
+
+    network: Trainee  # on its device
+    train: Reader
+    recipe: Recipe
+    attack: Perturbation  # inside the loop
+    optimiser: Optimiser
+    schedule: Schedule
+    epochs: int
+    batch_size: int  # images of a step, over all processes
+    card: Mapping[str, Any]  # what the checkpoint's card says besides figures
+    parts: int = 1  # forward passes by which each process makes its share of a step
+    validation: Reader | None = None
+    probe: Perturbation | None = None  # a short attack, to watch robustness while training
+    every: int = 1  # epochs between validations
+    save_every: int = 500  # steps between states, besides the end of each epoch
+    device: str = "cpu"
+    mixed: bool = False  # bfloat16 where torch thinks it safe
+    seed: int = 0
+
+    @property
+    def steps(self) -> int:
+        """Of one epoch."""
+        return len(self.train.ids) // self.batch_size
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One step, as it is shown."""
+
+    step: int  # steps done
+    steps: int  # of the whole training
+    loss: float
+    accuracy: float
+
+
+@dataclass
+class Watcher:
+    """Who looks on; the command line draws it."""
+
+    step: Callable[[Moment], None] = lambda moment: None
+    epoch: Callable[[dict[str, Any]], None] = lambda entry: None
+
+
+def fit(task: Task, checkpoints: Checkpoints, watcher: Watcher | None = None) -> State:
+    """Train from wherever the folder stands to the end."""
+    _check(task)
+    with torch.random.fork_rng():
+        return _Loop(task, checkpoints, watcher or Watcher()).run()
+
+
+@dataclass
+class _Loop:
+    task: Task
+    checkpoints: Checkpoints
+    watcher: Watcher
+    optimiser: torch.optim.Optimizer = field(init=False)
+    state: State = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.optimiser = self.task.optimiser.make(self.task.network)
+        self.state = self.checkpoints.load_state(self.task.network, self.optimiser)
+
+    def run(self) -> State:
+        task, state = self.task, self.state
+        for epoch in range(state.step // task.steps, task.epochs):
+            for parts in task.train.steps(epoch, task.batch_size, task.parts, skip=state.step % task.steps):
+                self._step(parts)
+                if state.step % task.save_every == 0 and state.step % task.steps:
+                    self._save_state()
+            self._close(epoch)
+        return state
+
+    def _step(self, parts: list[Batch]) -> None:
+        """One step of the optimiser on all parts of all processes."""
+        task, state = self.task, self.state
+        # Every draw of a step, such as dropout's, follows from its number: a resumed run draws the same.
+        torch.manual_seed(seed_of(task.seed, f"process-{rank()}", f"step-{state.step}"))
+        task.network.train()
+        pixels = total(
+            torch.tensor([[part.valid.sum(), part.valid.numel()] for part in parts], device=task.device).sum(0)
+        )
+        valid, every = pixels.clamp(min=1).tolist()
+        first = state.step * task.batch_size + rank() * task.batch_size // world()
+        sums = torch.zeros(2, dtype=torch.float64, device=task.device)
+        for part in parts:
+            with torch.autocast(torch.device(task.device).type, torch.bfloat16, enabled=task.mixed):
+                losses = task.recipe.loss(task.network, part.to(task.device), first, self._harm)
+            loss = losses.valid / valid + losses.every / every
+            loss.backward()
+            sums += torch.stack([loss.detach().double(), losses.hits / valid])
+            first += len(part)
+        self._update(*total(sums).tolist())
+
+    def _update(self, loss: float, accuracy: float) -> None:
+        task, state = self.task, self.state
+        if not math.isfinite(loss):
+            raise BadInput(
+                f"the loss is {loss} at step {state.step + 1}; the last good checkpoint is kept in "
+                f"{self.checkpoints.folder}; "
+                "try a smaller rate or a longer warm-up in another --out"
+            )
+        add_gradients(task.network.parameters())
+        factor = task.schedule.factor(state.step / (task.epochs * task.steps))
+        for group in self.optimiser.param_groups:
+            group["lr"] = factor * group["full"]
+        self.optimiser.step()
+        self.optimiser.zero_grad()
+        state.step += 1
+        state.loss += loss
+        state.accuracy += accuracy
+        self.watcher.step(Moment(state.step, task.epochs * task.steps, loss, accuracy))
+
+    def _harm(self, batch: Batch) -> Batch:
+        """The inner attack sees the network as it will be used."""
+        task = self.task
+        task.network.eval()
+        perturbed = task.attack.perturb(task.network, batch, seed_of(task.seed, "attack", f"step-{self.state.step}"))
+        task.network.train()
+        return replace(batch, images=perturbed.results[0].images)
+
+    def _close(self, epoch: int) -> None:
+        """End an epoch: validate when it is time, keep the models, then the state that says so."""
+        task, state = self.task, self.state
+        share_first(task.network.buffers())
+        entry: dict[str, Any] = {"epoch": epoch + 1}
+        entry |= {"loss": state.loss / task.steps, "accuracy": state.accuracy / task.steps}
+        if task.validation and ((epoch + 1) % task.every == 0 or epoch + 1 == task.epochs):
+            entry |= {"validation": self._validate(task.validation)}
+        state.history.append(entry)
+        state.loss = state.accuracy = 0.0
+        self.watcher.epoch(entry)
+        self._save_models(entry)
+        self._save_state()
+
+    def _validate(self, reader: Reader) -> dict[str, dict[str, float]]:
+        watched = {"clean": perturbations.build("clean")} | (
+            {self.task.probe.label: self.task.probe} if self.task.probe else {}
+        )
+        return {
+            name: validate(self.task.network, reader, perturbation, self.task.device, self.task.seed)
+            for name, perturbation in watched.items()
+        }
+
+    def _save_models(self, entry: Mapping[str, Any]) -> None:
+        """The best is best under the probe where there is one, else clean."""
+        card = {**self.task.card, **entry}
+        figures = list(entry.get("validation", {}).values())
+        better = bool(figures) and figures[-1]["cmiou"] > self.state.best
+        if better:
+            self.state.best = figures[-1]["cmiou"]
+        if rank() == 0:
+            for name in ["best"] * better + ["last"]:
+                self.checkpoints.save_model(self.task.network.result(), name, card)
+
+    def _save_state(self) -> None:
+        if rank() == 0:
+            self.checkpoints.save_state(self.task.network, self.optimiser, self.state)
+
+
+def _check(task: Task) -> None:
+    """Refuse what cannot be trained, before the first step."""
+    name, share = task.train.data.name, task.parts * world()
+    if task.batch_size % share:
+        raise BadInput(
+            f"batch_size {task.batch_size} cannot be cut into {share} parts ({world()} processes x {task.parts})"
+        )
+    if not task.steps:
+        raise BadInput(f"{name} has {len(task.train.ids)} images, fewer than one batch of {task.batch_size}")
+    first = [task.train.read(id_) for id_ in task.train.ids[:8]]
+    if not any(sample.valid.any() for sample in first):
+        raise BadInput(f"{name} has no labelled pixel in its first {len(first)} images; training needs masks")
+    task.network.eval()
+    with torch.no_grad():
+        outputs = task.network.heads(first[0].image[None].to(task.device))["main"].shape[1]
+    if outputs != len(task.train.data.classes):
+        raise BadInput(
+            f"the network gives {outputs} classes, {name} has {len(task.train.data.classes)}; set classes of the model"
+        )

@@ -1,0 +1,100 @@
+"""What a step of training looks at: clean images, adversarial ones, or some of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import floor
+from typing import Annotated, Protocol
+
+import torch
+from jaxtyping import Float
+from pydantic import Field
+from torch import Tensor
+from torch.nn import functional
+
+from ..core import Batch, Registry, settings
+from ..metrics import predict
+from .trainee import Trainee
+
+PGD = "pgd?steps=3&eps=0.03&step=0.01&random_start=false&keep=last"
+Share = Annotated[float, Field(ge=0, le=1)]
+Harm = Callable[[Batch], Batch]  # the batch with its images attacked, the network in eval mode meanwhile
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What a batch adds to the loss, as sums: only the loop knows over how many pixels a step goes."""
+
+    valid: Float[Tensor, ""]  # over valid pixels
+    every: Float[Tensor, ""]  # over all pixels, void or not
+    hits: Tensor  # valid pixels that the main head has right
+
+
+class Recipe(Protocol):
+    """A way to train."""
+
+    @property
+    def attack(self) -> str:
+        """Spec of the attack inside the loop."""
+        ...
+
+    def loss(self, network: Trainee, batch: Batch, first: int, harm: Harm) -> Losses:
+        """Forward in train mode; `first` is the running number of the batch's first image since training began."""
+        ...
+
+
+recipes: Registry[Recipe] = Registry("recipe")
+
+
+@recipes.register("adversarial")
+@settings
+class Adversarial:
+    """A share of all images is attacked before the step (Madry et al. 2018, arXiv:1706.06083)."""
+
+    attack: str = PGD  # any attack by name; the last iterate without random start is the published choice
+    share: Share = 1.0  # of images that are attacked; the others are clean, and cost nothing more
+    auxiliary: Annotated[float, Field(ge=0)] = 0.4  # weight of every head but the main one
+
+    def loss(self, network: Trainee, batch: Batch, first: int, harm: Harm) -> Losses:
+        """Cross-entropy of every head on the mixed batch."""
+        mixed = mix(batch, chosen(len(batch), first, self.share), harm)
+        heads = network.heads(mixed.images)
+        main = heads.pop("main")
+        valid = cross_entropy(main, mixed)
+        for logits in heads.values():
+            valid = valid + self.auxiliary * cross_entropy(logits, mixed)
+        return Losses(valid=valid, every=torch.zeros_like(valid), hits=hits(main, mixed))
+
+
+recipes.preset("normal", Adversarial, "Clean images only", share=0.0)
+recipes.preset(
+    "pgd-at", Adversarial, "Half the images under 3 steps of PGD (Xu et al. 2021, arXiv:2003.06555)", share=0.5
+)
+
+
+def chosen(count: int, first: int, share: float) -> list[int]:
+    """Places of the images to attack, spread evenly over all that training sees, whatever the size of a batch."""
+    return [place for place in range(count) if floor((first + place + 1) * share) > floor((first + place) * share)]
+
+
+def mix(batch: Batch, places: list[int], harm: Harm) -> Batch:
+    """The batch with the images at these places attacked, and no others."""
+    if not places:
+        return batch
+    if len(places) == len(batch):
+        return harm(batch)
+    images = batch.images.clone()
+    images[places] = harm(batch.pick(places)).images
+    return replace(batch, images=images)
+
+
+def cross_entropy(logits: Float[Tensor, "b k h w"], batch: Batch) -> Float[Tensor, ""]:
+    """Summed over valid pixels."""
+    pixels = functional.cross_entropy(logits.float(), batch.labels, reduction="none")
+    return torch.where(batch.valid, pixels, 0).sum()
+
+
+def hits(logits: Float[Tensor, "b k h w"], batch: Batch) -> Tensor:
+    """Number of valid pixels that are right."""
+    return ((predict(logits.detach()) == batch.labels) & batch.valid).sum()
