@@ -129,11 +129,10 @@ def assess(study: Study) -> Assessment:
 
 
 def _stack(study: Study, goal: str, zone: str) -> np.ndarray:
-    """Counts of clean and of every outcome; zeros, whose figures are NaN, where the dataset has no such zone."""
-    if zone not in study.clean:
-        return np.zeros((1 + len(study.outcomes), len(study.ids), len(study.classes), 3), dtype=np.int64)
-    outcomes = (outcome.counts[outcome.for_metric(goal), zone] for outcome in study.outcomes)
-    stack = np.stack([study.clean[zone], *outcomes])
+    """Counts of clean and of every outcome; zeros, whose figures are NaN, where there is no such zone or answer."""
+    nothing = np.zeros((len(study.ids), len(study.classes), 3), dtype=np.int64)
+    outcomes = (outcome.counts.get((outcome.for_metric(goal), zone), nothing) for outcome in study.outcomes)
+    stack = np.stack([study.clean.get(zone, nothing), *outcomes])
     return stack if zone == "all" or study.background is None else foreground(stack, study.background)
 
 

@@ -19,10 +19,7 @@ class Column:
 
     key: str  # heading in CSV
     title: str  # heading for people
-    kind: Rows = tuple[tuple[Cell, ...], ...]
-
-
-Kind = "text"
+    kind: Kind = "text"
 
 
 @dataclass(frozen=True)

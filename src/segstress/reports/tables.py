@@ -52,7 +52,7 @@ def robust(judged: Assessment) -> Table:
         (figure, title(figure), judged.clean_interval(figure), judged.worst_interval(figure), judged.loss(figure))
         for figure in judged.figures
     )
-    note = "In brackets: 95 % bootstrap intervals over images; that of the worst case keeps the choice made per image."
+    note = "With 95 % bootstrap intervals over images; that of the worst case keeps the perturbation chosen per image."
     return Table("robust", "Clean and robust", columns, rows, note)
 
 

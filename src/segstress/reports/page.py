@@ -1,0 +1,85 @@
+"""The page: one HTML file that needs nothing else, for a person who wants to know how sturdy a model is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from .assessment import FIGURES, Assessment
+from .drawing import Drawing
+from .export import show
+from .gallery import COLUMNS, Strip
+from .naming import percent, plural
+from .table import Table
+from .tables import HEADLINE
+
+LISTED = 100  # rows of a table in the page; its files have all
+STRIPS = 12  # images of the gallery in the page; the folder has all
+HIDDEN = {
+    "robust": ("figure",),
+    "perturbations": (
+        *("about", "strongest_accuracy", "strongest_miou"),
+        *(figure for figure in FIGURES if figure not in HEADLINE),
+    ),
+}  # columns that only the files have
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """What the page shows of one study."""
+
+    name: str  # of its files, and its anchor
+    judged: Assessment
+    tables: dict[str, Table]
+    drawings: dict[str, Drawing]
+    strips: Sequence[Strip]
+
+    @property
+    def headline(self) -> str:
+        """The study in one sentence."""
+        study, clean = self.judged.study, self.judged.score("accuracy")
+        if np.isnan(clean):
+            return f"Nothing could be measured of {study.model}: no image has both a prediction and a truth."
+        if not study.outcomes:
+            return f"{study.model} has {percent(clean)} % of pixels right on clean images; nothing was done to them."
+        noun = "attack" if all(outcome.kind == "attack" for outcome in study.outcomes) else "perturbation"
+        at = f" at {study.threat}" if study.threat else ""
+        left = percent(self.judged.worst_score("accuracy"))
+        many = plural(len(study.outcomes), noun)
+        return f"{study.model} keeps {left} % of pixels right under {many}{at}; clean {percent(clean)} %."
+
+    @property
+    def shown(self) -> Sequence[Strip]:
+        """The strips that fit into the page."""
+        return self.strips[:STRIPS]
+
+    @property
+    def legend(self) -> list[tuple[str, str]]:
+        """Name and colour of the classes seen in the gallery."""
+        study = self.judged.study
+        seen = {int(klass) for strip in self.shown for part in strip.maps for klass in np.unique(part) if klass >= 0}
+        return [(study.classes[klass], "rgb({}, {}, {})".format(*study.palette[klass])) for klass in sorted(seen)]
+
+    def svg(self, name: str) -> Markup:
+        """A figure for the page."""
+        return Markup(self.drawings[name].inline(f"{self.name}-{name}"))  # drawn by us, its text escaped by matplotlib
+
+
+def page(sections: Sequence[Section], comparison: Table, title: str) -> str:
+    """The whole page as text."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(show=show, percent=percent, plural=plural)
+    return environment.get_template("page.html").render(
+        sections=sections, comparison=comparison, title=title, columns=COLUMNS, listed=LISTED, hidden=HIDDEN
+    )
