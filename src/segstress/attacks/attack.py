@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import torch
 from jaxtyping import Bool
-from pydantic import model_validator
+from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from ..core import (
@@ -35,6 +35,8 @@ class Attack:
     threat: Threat = Threat()
     region: Annotated[Region | None, *regions.field()] = None  # where it may act; none = everywhere
     aim: Annotated[Region | None, *regions.field()] = None  # what it must break; none = every valid pixel
+    weights: tuple[float, ...] = ()  # of the classes, for balanced losses; none = 1 / pixels of the class in the image
+    draws: Annotated[int, Field(ge=1)] = 1  # passes averaged at each look, for models whose output is random
     keep: Literal["best", "last"] = "best"  # iterate to return; `last` spares the looks that only compare
 
     @model_validator(mode="after")
@@ -47,7 +49,8 @@ class Attack:
     def name(self) -> str:
         """What it does and where, derived from its settings."""
         places = "".join(f" {word} {regions.name(r)}" for word, r in (("in", self.region), ("at", self.aim)) if r)
-        return f"{attacks.name(self.algorithm)}{places}"
+        extras = (" weighted" if self.weights else "") + (f" of {self.draws} draws" if self.draws > 1 else "")
+        return f"{attacks.name(self.algorithm)}{places}{extras}"
 
     @property
     def label(self) -> str:
@@ -64,7 +67,15 @@ class Attack:
         if self.aim is not None:
             zones["aim"] = self.aim.mask(batch, seed)
         problem = Problem(
-            model, batch, self.threat, region=zones.get("inside"), aim=zones.get("aim"), seed=seed, keep=self.keep
+            model,
+            batch,
+            self.threat,
+            region=zones.get("inside"),
+            aim=zones.get("aim"),
+            weights=self.weights,
+            seed=seed,
+            draws=self.draws,
+            keep=self.keep,
         )
         with torch.no_grad():
             last = problem.feasible.project(self.algorithm.run(problem), self.threat.radius)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from jaxtyping import Bool, Float, Int64
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from ..core import BadInput, Batch, Threat, uniform
-from ..metrics.counts import count, predict
-from ..metrics.scores import image_miou
+from ..metrics.counts import predict
 from .feasible import Feasible
-from .losses import Loss, View, losses
+from .losses import Loss, View
+from .passes import Seen, balance, mean, read, select, spread
 from .tracker import Tracker
 
 Deltas = Float[Tensor, "b c h w"]
@@ -23,27 +23,13 @@ Mask = Bool[Tensor, "b h w"]
 
 @dataclass(frozen=True)
 class Look:
-    """What one forward and backward pass showed; gradient and losses are zero where an image was already finished."""
+    """What one pass showed of every image; those left out show zeros, and damage 1."""
 
-    gradient: Deltas  # uphill for the attacker, of the loss summed over an image's pixels
-    loss: PerImage
+    gradient: Deltas  # uphill for the attacker, of the loss summed over an image's pixels; empty after a peek
+    loss: PerImage  # the larger, the better for the attacker
     track: PerImage  # the second loss, on the same logits
     damage: PerImage  # share of the aimed pixels that are won
-
-
-@dataclass(frozen=True)
-class _Pass:
-    """One forward pass over the images that are not finished."""
-
-    places: list[int]
-    view: View
-    prediction: Int64[Tensor, "n h w"]
-    aim: Bool[Tensor, "n h w"]
-
-    def total(self, loss: str | Loss) -> Float[Tensor, " n"]:
-        """A loss summed over the aimed pixels of each image."""
-        values = (losses.get(loss) if isinstance(loss, str) else loss)(self.view)
-        return torch.where(self.aim, values, 0).flatten(1).sum(1)
+    miou: PerImage  # of the prediction against the labels, or against the goal
 
 
 class Problem:
@@ -57,16 +43,21 @@ class Problem:
         *,
         region: Mask | None = None,
         aim: Mask | None = None,
+        weights: tuple[float, ...] = (),
         seed: int = 0,
+        draws: int = 1,
         keep: Literal["best", "last"] = "best",
     ) -> None:
         if model.training:
             raise BadInput("the model is in train mode, so its output depends on the batch; call model.eval() first")
-        self.model, self.batch, self.threat, self.seed, self.keep = model, batch, threat, seed, keep
+        self.model, self.batch, self.threat, self.seed = model, batch, threat, seed
+        self.draws, self.keep = draws, keep
         self.targeted = batch.goal is not None
         self.labels = batch.labels if batch.goal is None else batch.goal
         valid = batch.valid if batch.goal_valid is None else batch.goal_valid
         self.aim = valid if aim is None else valid & aim
+        self.aimed = self.aim.flatten(1).sum(1)
+        self.balance = balance(self.labels, self.aim, weights).to(batch.images)
         self.feasible = Feasible(batch.images, threat.norm, region)
         self.forwards = torch.zeros(len(batch), dtype=torch.int64)
         self.backwards = torch.zeros(len(batch), dtype=torch.int64)
@@ -80,86 +71,91 @@ class Problem:
         """Whether no image has a pixel left to win."""
         return not self._unfinished
 
-    def start(self, random: bool, purpose: str = "start-0") -> Deltas:
+    def start(self, random: bool, purpose: str = "start-0", *, radius: float | None = None) -> Deltas:
         """Zero, or a draw from the ball that depends on seed and image id only."""
-        images, radius = self.batch.images, self.threat.radius
+        images, length = self.batch.images, self.threat.radius if radius is None else radius
         if not random:
             return torch.zeros_like(images)
         draw = uniform(images, self.batch.ids, self.seed, purpose)
         return self.feasible.project(
-            radius * (draw if self.threat.norm == "linf" else self.feasible.steepest(draw)), radius
+            length * (draw if self.threat.norm == "linf" else self.feasible.steepest(draw)), length
         )
 
     def look(
         self,
         delta: Deltas,
-        loss: str | Loss,
+        loss: str | Loss | None,
         progress: float = 0.0,
         *,
         radius: float | None = None,
         track: str | Loss | None = None,
+        resting: Bool[Tensor, " b"] | None = None,
+        slope: bool = True,
     ) -> Look:
         """Forward and backward at the delta, projected into `radius` (the threat's own by default)."""
         delta = self.feasible.project(delta, self.threat.radius if radius is None else radius)
-        gradient, (value, tracked, damage) = torch.zeros_like(delta), delta.new_zeros(3, len(self.batch))
-        damage += 1
-        if self.finished:
-            return Look(gradient, value, tracked, damage)
-        with torch.enable_grad():
-            images = _select(self.feasible.apply(delta), self._unfinished).detach().requires_grad_()
-            seen = self._forward(images, progress)
-            totals = seen.total(loss)
-            (slope,) = torch.autograd.grad(totals.sum(), images)
-        self.backwards[seen.places] += 1
-        gradient[seen.places] = -slope if self.targeted else slope
-        value[seen.places] = totals.detach()
-        if track is not None:
-            with torch.no_grad():
-                tracked[seen.places] = seen.total(track)
-        damage[seen.places] = 1 - _share(seen.view.standing, seen.aim).to(damage)
-        self._remember(delta, seen)
-        return Look(gradient, value, tracked, damage)
+        asleep = set() if resting is None else set(resting.nonzero()[:, 0].tolist())
+        places = [place for place in self._unfinished if place not in asleep]
+        whole = len(self.batch)
+        if not places:
+            return Look(
+                torch.zeros_like(delta), *delta.new_zeros(2, whole), delta.new_ones(whole), delta.new_zeros(whole)
+            )
+        seen = self._see(select(self.feasible.apply(delta), places).detach(), places, loss, progress, track, slope)
+        self._remember(delta, places, seen)
+        won = 1 - (seen.standing / self.aimed[places].clamp(min=1)).to(delta)
+        uphill = [-part if self.targeted else part for part in (seen.gradient, seen.loss, seen.track)]
+        return Look(
+            *(spread(part, places, whole) for part in uphill),
+            damage=spread(won, places, whole, fill=1.0),
+            miou=spread(seen.miou.to(delta), places, whole),
+        )
 
-    @torch.no_grad()
-    def peek(self, delta: Deltas) -> None:
-        """Forward only, so that the memory knows this delta too."""
-        if not self.finished:
-            delta = self.feasible.project(delta, self.threat.radius)
-            self._remember(delta, self._forward(_select(self.feasible.apply(delta), self._unfinished), 1.0))
+    def peek(
+        self,
+        delta: Deltas,
+        loss: str | Loss | None = None,
+        *,
+        radius: float | None = None,
+        resting: Bool[Tensor, " b"] | None = None,
+    ) -> Look:
+        """Forward only, without a gradient; the memory knows this delta too."""
+        return self.look(delta, loss, 1.0, radius=radius, resting=resting, slope=False)
 
-    def _forward(self, images: Float[Tensor, "n c h w"], progress: float) -> _Pass:
-        places = self._unfinished
+    def _see(
+        self,
+        images: Float[Tensor, "n c h w"],
+        places: list[int],
+        loss: str | Loss | None,
+        progress: float,
+        track: str | Loss | None,
+        slope: bool,
+    ) -> Seen:
+        """The mean of as many passes as the model needs draws."""
+        images.requires_grad_(slope)
+        seen = []
+        for _ in range(self.draws):
+            with torch.set_grad_enabled(slope):
+                seen.append(read(self._forward(images, places, progress), images, loss, track))
+        self.forwards[places] += self.draws
+        self.backwards[places] += self.draws * slope
+        return mean(seen)
+
+    def _forward(self, images: Float[Tensor, "n c h w"], places: list[int], progress: float) -> View:
         logits = self.model(images)
-        self.forwards[places] += 1
-        labels, aim = _select(self.labels, places), _select(self.aim, places)
         prediction = predict(logits.detach())
+        labels, aim = select(self.labels, places), select(self.aim, places)
         standing = aim & ((prediction != labels) if self.targeted else (prediction == labels))
-        return _Pass(places, View(logits, labels, standing, progress, self.targeted), prediction, aim)
+        return View(logits, prediction, labels, aim, standing, select(self.balance, places), progress, self.targeted)
 
-    def _remember(self, delta: Deltas, seen: _Pass) -> None:
+    def _remember(self, delta: Deltas, places: list[int], seen: Seen) -> None:
         """Show the iterate to the trackers where it lies inside the threat's ball, and let finished images go."""
         if self.keep == "last":
             return
-        standing = seen.view.standing.flatten(1).sum(1).double()
-        eligible = torch.zeros(len(self.batch), dtype=torch.bool, device=delta.device)
-        eligible[seen.places] = True
-        eligible &= self.feasible.size(delta) <= self.threat.radius * (1 + 1e-6)
+        whole = len(self.batch)
+        inside = self.feasible.size(delta) <= self.threat.radius * (1 + 1e-6)
         for goal, tracker in self.trackers.items():
-            score = torch.full_like(tracker.score, torch.inf)
-            score[seen.places] = self._miou(seen) if goal == "miou" else standing
-            tracker.show(score, delta, eligible)
+            score = spread(seen.miou if goal == "miou" else seen.standing, places, whole, fill=torch.inf)
+            tracker.show(score, delta, inside)
         left = next(iter(self.trackers.values())).score > 0
-        self._unfinished = [place for place in seen.places if left[place]]
-
-    def _miou(self, seen: _Pass) -> Float[Tensor, " n"]:
-        classes = seen.view.logits.shape[1]
-        return image_miou(count(seen.prediction, seen.view.labels, seen.aim, classes))
-
-
-def _select(tensor: Tensor, places: list[int]) -> Tensor:
-    """Those images only; no copy while all are wanted."""
-    return tensor if len(places) == len(tensor) else tensor[places]
-
-
-def _share(part: Bool[Tensor, "n h w"], whole: Bool[Tensor, "n h w"]) -> Float[Tensor, " n"]:
-    return part.flatten(1).sum(1) / whole.flatten(1).sum(1).clamp(min=1)
+        self._unfinished = [place for place in self._unfinished if left[place]]

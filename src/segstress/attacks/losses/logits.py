@@ -1,0 +1,68 @@
+"""Losses of the logits themselves: their direction, and the true class's lead over its rival."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from jaxtyping import Int64
+from torch import Tensor
+
+from ...metrics.counts import predict
+from .view import Pixels, View, losses
+
+TINY = 1e-12  # keeps a division defined where all logits are equal
+
+
+@losses.register("cosine")
+def cosine(view: View) -> Pixels:
+    """One minus the cosine of logits and one-hot label at every pixel (PAdam-Cos, arXiv:2407.09150)."""
+    return 1 - view.of(view.labels) / (view.logits.norm(dim=1) + TINY)
+
+
+@losses.register("masked-spherical")
+def masked_spherical(view: View) -> Pixels:
+    """The same on pixels still standing only (SEA-MSL, Croce et al. 2023, arXiv:2306.12941v1)."""
+    return view.standing * (cosine(view) - 1)
+
+
+@losses.register("cosine-global")
+def global_cosine(view: View) -> Pixels:
+    """Shares of one cosine between all logits and all labels of an image (equation 5 of arXiv:2407.09150)."""
+    aimed = view.aim.flatten(1)
+    length = (view.logits * view.aim[:, None]).flatten(1).norm(dim=1) + TINY
+    root = aimed.sum(1).clamp(min=1).sqrt()
+    return 1 / root.square()[:, None, None] - view.of(view.labels) / (length * root)[:, None, None]
+
+
+@losses.register("margin")
+def margin(view: View) -> Pixels:
+    """The best other class's lead over the label (Carlini & Wagner 2017, arXiv:1608.04644)."""
+    return view.of(_rivals(view)) - view.of(view.labels)
+
+
+@losses.register("margin-clipped")
+def clipped_margin(view: View) -> Pixels:
+    """The margin up to one half: a pixel that is safely won asks for no more (arXiv:1608.04644, its kappa)."""
+    return margin(view).clamp(max=0.5)
+
+
+@losses.register("dlr")
+def difference_of_logits_ratio(view: View) -> Pixels:
+    """The margin in units of the lead over the third class (Croce & Hein 2020, arXiv:2003.01690)."""
+    if view.logits.shape[1] < 3:
+        return margin(view)  # two classes have no third, and their ratio would be constant
+    second = _next(view.logits, view.prediction)
+    third = _next(view.logits, view.prediction, second)
+    rivals = torch.where(view.prediction == view.labels, second, view.prediction)
+    return (view.of(rivals) - view.of(view.labels)) / (view.of(view.prediction) - view.of(third) + TINY)
+
+
+def _rivals(view: View) -> Int64[Tensor, "b h w"]:
+    """The strongest class other than the label."""
+    return _next(view.logits, view.labels)
+
+
+def _next(logits: Tensor, *taken: Int64[Tensor, "b h w"]) -> Int64[Tensor, "b h w"]:
+    """The largest logit's class among those not taken."""
+    return predict(logits.detach().scatter(1, torch.stack(taken, 1), -math.inf))

@@ -1,0 +1,45 @@
+"""What a loss sees of one forward pass, and the register of losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+from jaxtyping import Bool, Float, Int64
+from pydantic import AfterValidator
+from torch import Tensor
+
+from ...core import Registry
+
+Pixels = Float[Tensor, "b h w"]
+
+
+@dataclass(frozen=True)
+class View:
+    """What a loss sees of one forward pass."""
+
+    logits: Float[Tensor, "b k h w"]
+    prediction: Int64[Tensor, "b h w"]
+    labels: Int64[Tensor, "b h w"]  # the truth, or the goal of a targeted attack
+    aim: Bool[Tensor, "b h w"]  # pixels that count
+    standing: Bool[Tensor, "b h w"]  # pixels still to be won: right, or not yet at the goal
+    balance: Float[Tensor, "b h w"]  # weight of each pixel's class
+    progress: float  # 0 at the first step, towards 1 at the last
+    targeted: bool
+
+    def of(self, classes: Int64[Tensor, "b h w"]) -> Pixels:
+        """The logit of one class at each pixel."""
+        return self.logits.gather(1, classes[:, None])[:, 0]
+
+
+Loss = Callable[[View], Pixels]
+losses: Registry[Loss] = Registry("loss")
+
+
+def _known(name: str) -> str:
+    losses.get(name)  # raises where the name is unknown
+    return name
+
+
+LossName = Annotated[str, AfterValidator(_known)]
