@@ -46,7 +46,8 @@ class Run:
     """A folder of results and what went wrong on the way."""
 
     folder: Path
-    errors: tuple[str, ...] = ()
+    errors: tuple[str, ...]  # images that could not be answered
+    notes: tuple[str, ...]  # images that were converted or skipped
 
 
 def evaluate(
@@ -63,7 +64,7 @@ def evaluate(
     with alone(folder):
         store, cells = Store(folder), plan.cells()
         _admit(store, cells)
-        for warning in examine(plan, cells):
+        for warning in dict.fromkeys(examine(plan, cells)):
             progress.warn(warning)
         record(folder, plan.numerics, allow_other=ways.other_numerics)
         write(folder / "plan.yaml", yaml.safe_dump(to_plain(plan), sort_keys=False).encode())
@@ -74,7 +75,10 @@ def evaluate(
         for shard in Local(ways.workers, plan.numerics.threads).map(work, units):
             progress.advance(len({row["image"] for row in shard.images}))
         _note_time(folder, sum(len(unit.ids) for unit in units), time.perf_counter() - started)
-        return Run(folder, _errors(store, cells))
+        run = Run(folder, *_told(store, cells))
+        for note in run.notes:
+            progress.warn(note)
+        return run
 
 
 def _check_device(name: str) -> None:
@@ -110,10 +114,19 @@ def _units(plan: Plan, store: Store, cells: Sequence[Cell], ways: Ways) -> tuple
     return units, frozenset(keep)
 
 
-def _errors(store: Store, cells: Sequence[Cell]) -> tuple[str, ...]:
-    """Every image that could not be answered, once, with the reason."""
-    rows = [row for cell in cells for row in store.rows(cell, "images") if row["status"] == "error"]
-    return tuple(dict.fromkeys(f"{row['image']}: {row['message']}" for row in rows))
+def _told(store: Store, cells: Sequence[Cell]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Every image that could not be answered, with the reason; and what else is to be said of images, each once."""
+    rows = [row for cell in cells for row in store.rows(cell, "images")]
+    errors = dict.fromkeys(f"{row['image']}: {row['message']}" for row in rows if row["status"] == "error")
+    told: dict[str, set[str]] = {}
+    for row in rows:
+        if row["status"] != "error" and row["message"]:
+            told.setdefault(row["message"], set()).add(row["image"])
+    notes = [
+        f"{note} ({min(images)}{f' and {len(images) - 1} more' if len(images) > 1 else ''})"
+        for note, images in told.items()
+    ]
+    return tuple(errors), tuple(sorted(notes))
 
 
 def _note_time(folder: Path, images: int, seconds: float) -> None:

@@ -19,7 +19,7 @@ from ..models import models
 from ..models.weights import fill
 from ..runtime import alone, write
 from ..runtime.launch import launch, leads
-from ..training import Augmentation, Checkpoints, Task, Watcher, fit, optimisers, recipes, schedules
+from ..training import Augmentation, Backbone, Checkpoints, Recipe, Task, Watcher, fit, optimisers, recipes, schedules
 from ..training.batches import Reader
 from ..training.trainee import Trainee
 from .plan import read_perturbation, read_yaml
@@ -36,6 +36,7 @@ class TrainingPlan:
     data: Spec = "shapes:train?count=2000"
     recipe: Spec = "normal"
     start: Spec | None = None  # model of the same architecture whose weights training begins with
+    backbone: Backbone | None = None  # weights for the features only
     optimiser: Spec = "adamw"
     schedule: Spec = "one-cycle"
     augmentation: Augmentation = Augmentation()
@@ -74,7 +75,7 @@ def _task(plan: TrainingPlan, device: str, command: str) -> Task:
     model = models.build(plan.model)
     card = {"architecture": models.spec(model), "command": command, "plan": to_plain(plan)}
     return Task(
-        network=Trainee(_network(plan)).to(device),
+        network=_trainee(plan, recipe, len(data.classes)).to(device),
         train=Reader(data, plan.augmentation, plan.seed, plan.kept),
         recipe=recipe,
         attack=read_perturbation(recipe.attack, {}),
@@ -96,11 +97,21 @@ def _task(plan: TrainingPlan, device: str, command: str) -> Task:
     )
 
 
-def _network(plan: TrainingPlan) -> nn.Module:
-    network = models.build(plan.model).network()
-    if plan.start is not None:
-        fill(network, models.build(plan.start).network().state_dict(), str(plan.start))
-    return network
+def _trainee(plan: TrainingPlan, recipe: Recipe, classes: int) -> Trainee:
+    """The network as the recipe wants it, with the weights that the plan begins with."""
+
+    def make(outputs: int) -> nn.Module:
+        spec = models.read(plan.model)
+        if outputs != classes:  # branches that only training needs
+            return models.build({**spec, "classes": outputs}).network()
+        network = models.build(spec).network()
+        if plan.start is not None:
+            fill(network, models.build(plan.start).network().state_dict(), str(plan.start))
+        if plan.backbone is not None:
+            plan.backbone.fill(network)
+        return network
+
+    return recipe.trainee(make, classes)
 
 
 def _admit(plan: TrainingPlan, out: Path) -> None:

@@ -1,0 +1,67 @@
+"""What all tests share: one thread, the command line as a function, a folder of images, networks to stress."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from segstress.cli.main import main
+
+NETS = Path(__file__).parent / "nets.py"
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+def net(name: str) -> str:
+    """The spec of a network in tests/nets.py."""
+    return f"factory:{NETS}:{name}"
+
+
+class Said(NamedTuple):
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def segstress(capsys, tmp_path, monkeypatch):
+    """The command line, run in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: object) -> Said:
+        with pytest.raises(SystemExit) as left:
+            main([str(word) for word in words])
+        return Said(int(left.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+def write_folder(root: Path, sizes: list[tuple[int, int]], classes: int = 7, ignore: int = 255) -> Path:
+    """Images and masks under root, one of each size."""
+    generator = np.random.default_rng(0)
+    for place in ("images", "masks"):
+        (root / place).mkdir(parents=True, exist_ok=True)
+    for number, (height, width) in enumerate(sizes):
+        image = generator.integers(0, 256, (height, width, 3), dtype=np.uint8)
+        mask = generator.integers(0, classes, (height, width), dtype=np.uint8)
+        mask[0] = ignore
+        Image.fromarray(image).save(root / "images" / f"scene-{number}.png")
+        Image.fromarray(mask).save(root / "masks" / f"scene-{number}.png")
+    return root
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A small labelled folder and its spec."""
+    root = write_folder(tmp_path / "photos", [(16, 20)] * 4)
+    return root, f"folder:{root}?classes=7&ignore=255"

@@ -1,0 +1,130 @@
+"""A run that is stopped anywhere and taken up again, in other shards and by other workers, gives the same bytes."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from segstress.core import BadInput
+from segstress.jobs import Ways, evaluate, read_plan
+from segstress.jobs.report import report
+from segstress.runtime import files
+from tests.conftest import net
+
+PLAN = {
+    "models": [net("tiny")],
+    "data": ["shapes:test?count=5&size=24"],
+    "perturbations": ["pgd?steps=3", "segpgd?steps=3"],
+    "eps": "8/255",
+}
+
+
+def tables(folder: Path) -> dict[str, bytes]:
+    """Every exported table of a run."""
+    report([folder])
+    return {path.name: path.read_bytes() for path in sorted((folder / "report" / "tables").iterdir())}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undisturbed") / "run"
+    evaluate(PLAN, folder, Ways(workers=1))
+    return tables(folder)
+
+
+class Stopped(BaseException):
+    """The machine went away."""
+
+
+class Fuse:
+    """Stops the process after a number of file operations."""
+
+    def __init__(self, monkeypatch, last: float) -> None:
+        self.operations, self.last = 0, last
+        monkeypatch.setattr(files.os, "fsync", self._burn(os.fsync))
+        monkeypatch.setattr(Path, "replace", self._burn(Path.replace))
+
+    def _burn(self, operation):
+        def burning(*arguments):
+            if self.operations >= self.last:
+                raise Stopped
+            self.operations += 1
+            return operation(*arguments)
+
+        return burning
+
+
+@pytest.fixture(scope="module")
+def operations(tmp_path_factory):
+    """How many file operations an undisturbed run makes."""
+    with pytest.MonkeyPatch.context() as patch:
+        fuse = Fuse(patch, float("inf"))
+        evaluate(PLAN, tmp_path_factory.mktemp("counted") / "run", Ways(workers=1))
+    return fuse.operations
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_stopped_and_resumed_equals_undisturbed(number, operations, undisturbed, tmp_path):
+    last = random.Random(number).randrange(operations)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Stopped):
+        Fuse(patch, last)
+        evaluate(PLAN, tmp_path / "run", Ways(workers=1))
+    evaluate(PLAN, tmp_path / "run", Ways(workers=1, shard_size=1 + number % 4))
+    assert tables(tmp_path / "run") == undisturbed
+
+
+def test_workers_and_shards_change_nothing(undisturbed, tmp_path):
+    evaluate(PLAN, tmp_path / "run", Ways(workers=2, shard_size=2))
+    assert tables(tmp_path / "run") == undisturbed
+
+
+def test_killed_for_real_and_resumed(undisturbed, tmp_path):
+    script = (
+        f"from segstress.jobs import *; evaluate({PLAN!r}, {str(tmp_path / 'run')!r}, Ways(workers=1, shard_size=1))"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], cwd=Path(__file__).parents[2])
+    while not list((tmp_path / "run").glob("cells/*pgd*/images-*.parquet")) and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL, "the run ended before it could be killed"
+    evaluate(PLAN, tmp_path / "run", Ways(workers=2, shard_size=3))
+    assert tables(tmp_path / "run") == undisturbed
+
+
+def test_a_second_time_nothing_is_left_to_do(tmp_path):
+    evaluate(PLAN, tmp_path / "run", Ways(workers=1))
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "run" / "cells").rglob("*.parquet")}
+    evaluate(PLAN, tmp_path / "run", Ways(workers=1))
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "run" / "cells").rglob("*.parquet")} == before
+
+
+def test_a_larger_limit_and_one_more_attack_extend_a_run(undisturbed, tmp_path):
+    evaluate({**PLAN, "limit": 2, "perturbations": ["pgd?steps=3"]}, tmp_path / "run", Ways(workers=1))
+    evaluate(PLAN, tmp_path / "run", Ways(workers=1))
+    assert tables(tmp_path / "run") == undisturbed
+
+
+def test_another_plan_is_refused(tmp_path):
+    evaluate({**PLAN, "limit": 1}, tmp_path / "run", Ways(workers=1))
+    with pytest.raises(BadInput, match="holds another plan"):
+        evaluate({**PLAN, "limit": 1, "eps": "4/255"}, tmp_path / "run", Ways(workers=1))
+
+
+def test_other_numerics_are_refused_unless_asked_for(tmp_path):
+    evaluate({**PLAN, "limit": 1}, tmp_path / "run", Ways(workers=1))
+    other = {**PLAN, "limit": 2, "numerics": {"batch_size": 2}}
+    with pytest.raises(BadInput, match="batch_size 1 -> 2"):
+        evaluate(other, tmp_path / "run", Ways(workers=1))
+    evaluate(other, tmp_path / "run", Ways(workers=1, other_numerics=True))
+
+
+def test_one_writer_at_a_time(tmp_path):
+    with files.alone(tmp_path / "run"), pytest.raises(BadInput, match="in use by another"):
+        evaluate(read_plan(PLAN), tmp_path / "run", Ways(workers=1))
