@@ -1,0 +1,110 @@
+"""How much two models agree on an image: three integers per class and pair, never a table of all class pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from jaxtyping import Float64, Int64, Shaped
+
+from ..core import Registry
+from ..metrics.counts import ACTUAL, HITS, PREDICTED
+from ..metrics.metric import ratio
+from ..metrics.scores import columns, image_miou
+
+Concordance = Callable[[np.ndarray], np.ndarray]  # counts (..., classes, 3) -> agreement in [0, 1]
+
+concordances: Registry[Concordance] = Registry("concordance")
+ONE_WAY = frozenset({"fwiou", "mpa"})  # the defender is the reference, so the order of the two models matters
+BY_CLASS = frozenset({"class_iou"})  # one value for each class, read by the group of that class
+
+
+def void_of(maps: np.ndarray) -> int:
+    """The label that stands for no answer: the largest that the maps' type can hold."""
+    return int(np.iinfo(maps.dtype).max)
+
+
+def label_type(classes: int) -> np.dtype:
+    """The smallest type that holds every class and void."""
+    return np.dtype(np.uint8 if classes <= np.iinfo(np.uint8).max else np.uint16)
+
+
+def pair_counts(
+    maps: Shaped[np.ndarray, "models h w"], classes: int, rows: Iterable[int] | None = None
+) -> Int64[np.ndarray, "models models classes 3"]:
+    """Counts of every ordered pair with the first as truth; with `rows`, only of these models against earlier ones."""
+    labels, lengths = _merge_runs(maps)
+    void = void_of(maps)
+    holes = (labels == void).any(1)
+    totals = [_weigh(each, lengths, classes) for each in labels]
+    counts = np.zeros((len(maps), len(maps), classes, 3), dtype=np.int64)
+    for second in range(len(maps)) if rows is None else rows:
+        for first in range(second):
+            here, there, weights = labels[first], labels[second], lengths
+            actual, predicted = totals[first], totals[second]
+            if holes[first] or holes[second]:
+                seen = (here != void) & (there != void)
+                here, there, weights = here[seen], there[seen], lengths[seen]
+                actual, predicted = (_weigh(each, weights, classes) for each in (here, there))
+            same = here == there
+            hits = _weigh(here[same], weights[same], classes)
+            for pair, truth, other in (((first, second), actual, predicted), ((second, first), predicted, actual)):
+                counts[pair][:, HITS], counts[pair][:, PREDICTED], counts[pair][:, ACTUAL] = hits, other, truth
+    return counts
+
+
+def _merge_runs(maps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Stretches of the raster in which no map changes: neighbours agree, so they are far fewer than pixels."""
+    flat = maps.reshape(len(maps), -1)
+    begins = np.zeros(flat.shape[1], dtype=bool)
+    begins[0] = True
+    for labels in flat:
+        begins[1:] |= labels[1:] != labels[:-1]
+    starts = np.flatnonzero(begins)
+    return flat[:, starts], np.diff(starts, append=flat.shape[1])
+
+
+def _weigh(labels: np.ndarray, lengths: np.ndarray, classes: int) -> np.ndarray:
+    return np.bincount(labels, lengths, minlength=classes)[:classes].astype(np.int64)
+
+
+@concordances.register("miou")
+def miou(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
+    """Mean IoU over the classes that either map shows, background included."""
+    return image_miou(counts)
+
+
+@concordances.register("miou_paper")
+def miou_paper(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
+    """Mean IoU over all classes as equation 7 is printed: two equal maps of few classes score low, so prefer miou."""
+    return image_miou(counts, "fixed")
+
+
+@concordances.register("fwiou")
+def fwiou(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
+    """IoU of each class weighted by the defender's pixels of it."""
+    hits, predicted, actual = columns(counts)
+    union = predicted + actual - hits
+    return ratio((actual * hits / (union + (union == 0))).sum(-1), actual.sum(-1))
+
+
+@concordances.register("mpa")
+def mpa(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
+    """Share of the defender's pixels of a class that the attacker shares, mean over the defender's classes."""
+    hits, _, actual = columns(counts)
+    return ratio((hits / (actual + (actual == 0))).sum(-1), (actual > 0).sum(-1))
+
+
+@concordances.register("dice")
+def dice(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
+    """Dice of each class, mean over the classes that either map shows."""
+    hits, predicted, actual = columns(counts)
+    both = predicted + actual
+    return ratio((2 * hits / (both + (both == 0))).sum(-1), (both > 0).sum(-1))
+
+
+@concordances.register("class_iou")
+def class_iou(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs classes"]:
+    """IoU of the group's own class alone; NaN where neither map shows it."""
+    hits, predicted, actual = columns(counts)
+    return ratio(hits, predicted + actual - hits)
