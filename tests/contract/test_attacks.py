@@ -19,7 +19,13 @@ from segstress.testing import CHECKS, check_attack
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", attacks.names())
 def test_contract(name, check):
-    check(attacks.build(name))
+    check(_short(name))
+
+
+def _short(name):
+    """The attack by that name; where it has hundreds of steps, 20 are enough for the toys."""
+    algorithm = attacks.build(name)
+    return attacks.build({"kind": name, "steps": 20}) if getattr(algorithm, "steps", 0) > 20 else algorithm
 
 
 @attacks.register("plain-ascent-of-tests")

@@ -3,12 +3,48 @@
 from __future__ import annotations
 
 from .algorithm import attacks
+from .algorithms.apgd import APGD
+from .algorithms.padam import PAdam
 from .algorithms.pgd import PGD
 
+attacks.preset(
+    "fgsm", PGD, "One step to the border (Goodfellow et al. 2015, arXiv:1412.6572)", steps=1, random_start=False
+)
+attacks.preset(
+    "bim", PGD, "PGD from the clean image (Kurakin et al. 2017, arXiv:1607.02533)", steps=10, random_start=False
+)
 attacks.preset("segpgd", PGD, "PGD on balanced cross-entropy (Gu et al. 2022, arXiv:2207.12391)", loss="segpgd")
 attacks.preset(
     "cospgd", PGD, "PGD on cosine-weighted cross-entropy (Agnihotri et al. 2024, arXiv:2302.02213)", loss="cospgd"
 )
 attacks.preset(
     "pgd-masked", PGD, "PGD on the pixels still standing (masked loss of arXiv:2306.12941)", loss="masked-ce"
+)
+
+attacks.preset("padam-ce", PAdam, "Projected Adam on cross-entropy (arXiv:2407.09150)", loss="ce")
+attacks.preset("padam-cos", PAdam, "Projected Adam on the cosine of logits (arXiv:2407.09150)", loss="cosine")
+
+attacks.preset(
+    "apgd-dlr", APGD, "APGD on the logit ratio (Croce & Hein 2020, arXiv:2003.01690)", loss="dlr", track="dlr"
+)
+attacks.preset("apgd-margin", APGD, "APGD on the margin (arXiv:2003.01690)", loss="margin", track="margin")
+
+# The segmentation ensemble attack: 300 steps of APGD while the radius shrinks to the one allowed.
+SEA = {
+    "sea-mce": ("masked cross-entropy", "masked-ce", "ce"),
+    "sea-mce-bal": ("class-balanced masked cross-entropy", "masked-ce-balanced", "ce"),
+    "sea-bce": ("balanced cross-entropy", "segpgd", "ce"),
+    "sea-jsd": ("Jensen-Shannon divergence", "jsd", "ce"),
+    "sea-msl": ("the masked spherical loss", "masked-spherical", "cosine"),
+}
+for name, (words, loss, track) in SEA.items():
+    about = f"APGD on {words}, the radius shrinking (Croce et al. 2024, arXiv:2306.12941)"
+    attacks.preset(name, APGD, about, loss=loss, track=track, steps=300, progressive=True)
+attacks.preset(
+    "tsallis",
+    APGD,
+    "APGD on Tsallis cross-entropy, the radius shrinking (TsallisPGD 2026, arXiv:2605.03405)",
+    loss="tsallis",
+    steps=300,
+    progressive=True,
 )

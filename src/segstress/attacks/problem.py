@@ -96,17 +96,16 @@ class Problem:
         delta = self.feasible.project(delta, self.threat.radius if radius is None else radius)
         asleep = set() if resting is None else set(resting.nonzero()[:, 0].tolist())
         places = [place for place in self._unfinished if place not in asleep]
-        whole = len(self.batch)
         if not places:
-            return Look(
-                torch.zeros_like(delta), *delta.new_zeros(2, whole), delta.new_ones(whole), delta.new_zeros(whole)
-            )
+            return self._nothing(delta)
         seen = self._see(select(self.feasible.apply(delta), places).detach(), places, loss, progress, track, slope)
         self._remember(delta, places, seen)
+        whole, sign = len(self.batch), -1 if self.targeted else 1
         won = 1 - (seen.standing / self.aimed[places].clamp(min=1)).to(delta)
-        uphill = [-part if self.targeted else part for part in (seen.gradient, seen.loss, seen.track)]
         return Look(
-            *(spread(part, places, whole) for part in uphill),
+            gradient=spread(-seen.gradient if self.targeted else seen.gradient, places, whole),
+            loss=spread(sign * seen.loss, places, whole),
+            track=spread(sign * seen.track, places, whole),
             damage=spread(won, places, whole, fill=1.0),
             miou=spread(seen.miou.to(delta), places, whole),
         )
@@ -121,6 +120,10 @@ class Problem:
     ) -> Look:
         """Forward only, without a gradient; the memory knows this delta too."""
         return self.look(delta, loss, 1.0, radius=radius, resting=resting, slope=False)
+
+    def _nothing(self, delta: Deltas) -> Look:
+        none = delta.new_zeros(len(delta))
+        return Look(gradient=torch.zeros_like(delta), loss=none, track=none, damage=none + 1, miou=none)
 
     def _see(
         self,

@@ -23,4 +23,13 @@ class Tracker:
         """Offer one delta an image; those not eligible are passed over."""
         better = eligible & (score < self.score)
         self.score = torch.where(better, score, self.score)
-        self.delta = torch.where(better[:, None, None, None], delta, self.delta)
+        self.delta = choose(better, delta, self.delta)
+
+
+def choose(
+    chosen: Bool[Tensor, " b"], new: Float[Tensor, "b c h w"], old: Float[Tensor, "b c h w"]
+) -> Float[Tensor, "b c h w"]:
+    """The new of the images chosen, the old of the others; no copy where all agree."""
+    if chosen.all():
+        return new
+    return torch.where(chosen[:, None, None, None], new, old) if chosen.any() else old
