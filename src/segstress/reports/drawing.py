@@ -21,6 +21,7 @@ STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",  # ships with matplotlib, so the layout is the same everywhere
     "font.size": 9,
     "text.color": INK,
+    "text.parse_math": False,  # a dollar sign in a name is a dollar sign
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
     "axes.spines.top": False,
@@ -30,7 +31,6 @@ STYLE: dict[Any, Any] = {
     "xtick.color": INK,
     "ytick.color": INK,
     "legend.frameon": False,
-    "hatch.linewidth": 0.5,
     "svg.fonttype": "none",  # text stays text: it can be searched, and the page sets its font
     "svg.hashsalt": "segstress",  # equal studies give equal bytes
     "pdf.fonttype": 42,

@@ -24,7 +24,7 @@ def drawings(judged: Assessment) -> list[Drawing]:
 
 
 def _drawings(judged: Assessment) -> Iterator[Drawing]:
-    if not judged.answered.any():
+    if np.isnan(judged.score("accuracy")):
         return
     yield histogram(judged)
     if judged.study.outcomes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import io
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,42 +38,55 @@ class Strip:
     """One row of the gallery."""
 
     frame: Frame
-    factor: int  # by which the delta is amplified
-    before: float  # share of valid pixels that are right
-    after: float
     pictures: tuple[Picture, ...]
 
     @property
-    def maps(self) -> tuple[np.ndarray, ...]:
-        """Its label maps, for the legend."""
-        return self.frame.truth, self.frame.clean, self.frame.prediction
+    def factor(self) -> int:
+        """By which the delta is amplified."""
+        return amplification(self.frame)
+
+    @property
+    def before(self) -> float:
+        """Share of valid pixels that are right in the clean prediction."""
+        return right(self.frame.truth, self.frame.clean)
+
+    @property
+    def after(self) -> float:
+        """Share of valid pixels that are right in the prediction on the perturbed image."""
+        return right(self.frame.truth, self.frame.prediction)
 
 
 def write_gallery(study: Study, name: str, folder: Path) -> list[Strip]:
-    """Write every picture of a study and return its rows, one per frame."""
-    images, outcomes = ([getattr(frame, key) for frame in study.frames] for key in ("image_id", "outcome"))
-    image_names, outcome_names = (_unique_slugs(texts) for texts in (images, outcomes))
-    strips = []
+    """Write the pictures of every frame; return for each image the strip of its most harmful perturbation."""
+    images, outcomes = (_names([getattr(frame, key) for frame in study.frames]) for key in ("image_id", "outcome"))
+    best = strongest(study.frames)
+    strips = {}
+    written: set[str] = set()
     for frame in study.frames:
-        pictures = []
-        for column, picture in draw(frame, study.palette).items():
-            by = "" if column in SHARED else f"-{outcome_names[frame.outcome]}"
-            file = f"gallery/{name}-{image_names[frame.image_id]}{by}-{column.replace(' ', '-')}.png"
-            picture.save(folder / file, optimize=True)
-            pictures.append(Picture(column, file, _uri(picture, lossless=column in MAPS)))
-        before, after = (_accuracy(frame.truth, prediction) for prediction in (frame.clean, frame.prediction))
-        strips.append(Strip(frame, amplification(frame), before, after, tuple(pictures)))
-    return strips
+        drawn = draw(frame, study.palette)
+        stem = f"gallery/{name}-{images[frame.image_id]}"
+        files = {
+            column: f"{stem}{'' if column in SHARED else '-' + outcomes[frame.outcome]}-{column.replace(' ', '-')}.png"
+            for column in COLUMNS
+        }
+        for column, file in files.items():
+            if file not in written:
+                drawn[column].save(folder / file)
+                written.add(file)
+        if best[frame.image_id] is frame:
+            copies = (Picture(column, files[column], _uri(drawn[column], column in MAPS)) for column in COLUMNS)
+            strips[frame.image_id] = Strip(frame, tuple(copies))
+    return [strips[image] for image in best]
 
 
-def strongest(strips: list[Strip]) -> list[Strip]:
-    """For each image the strip of the perturbation that left the fewest pixels right."""
-    best: dict[str, Strip] = {}
-    for strip in strips:
-        image = strip.frame.image_id
-        if image not in best or strip.after < best[image].after:
-            best[image] = strip
-    return list(best.values())
+def strongest(frames: Sequence[Frame]) -> dict[str, Frame]:
+    """For each image the frame with the fewest pixels right; of equal ones the first."""
+    best: dict[str, Frame] = {}
+    for frame in frames:
+        known = best.setdefault(frame.image_id, frame)
+        if right(frame.truth, frame.prediction) < right(known.truth, known.prediction):
+            best[frame.image_id] = frame
+    return best
 
 
 def draw(frame: Frame, palette: Palette) -> dict[str, Image.Image]:
@@ -109,17 +124,18 @@ def amplification(frame: Frame) -> int:
     return max(1, int(0.5 / largest)) if largest > 0 else 1
 
 
-def _accuracy(truth: np.ndarray, prediction: np.ndarray) -> float:
+def right(truth: np.ndarray, prediction: np.ndarray) -> float:
+    """Share of valid pixels that are right; NaN where none is valid."""
     valid = truth >= 0
-    return float((prediction == truth)[valid].mean()) if valid.any() else float("nan")
+    return float((prediction == truth)[valid].mean()) if valid.any() else math.nan
 
 
-def _unique_slugs(texts: list[str]) -> dict[str, str]:
+def _names(texts: list[str]) -> dict[str, str]:
     known = list(dict.fromkeys(texts))
     return dict(zip(known, slugs(known), strict=True))
 
 
-def _uri(picture: Image.Image, *, lossless: bool) -> str:
+def _uri(picture: Image.Image, lossless: bool) -> str:
     """A copy small enough to live in the page; photographs as JPEG, since noise makes a large PNG."""
     copy = picture.copy()
     copy.thumbnail((LONGEST, LONGEST), Image.Resampling.NEAREST if lossless else Image.Resampling.LANCZOS)

@@ -62,7 +62,8 @@ class Section:
     def legend(self) -> list[tuple[str, str]]:
         """Name and colour of the classes seen in the gallery."""
         study = self.judged.study
-        seen = {int(klass) for strip in self.shown for part in strip.maps for klass in np.unique(part) if klass >= 0}
+        maps = [part for strip in self.shown for part in (strip.frame.truth, strip.frame.clean, strip.frame.prediction)]
+        seen = {int(klass) for part in maps for klass in np.unique(part) if klass >= 0}
         return [(study.classes[klass], "rgb({}, {}, {})".format(*study.palette[klass])) for klass in sorted(seen)]
 
     def svg(self, name: str) -> Markup:

@@ -9,7 +9,7 @@ from ..core import BadInput
 from .assessment import Assessment, assess
 from .export import to_csv, to_latex
 from .figures import drawings
-from .gallery import strongest, write_gallery
+from .gallery import write_gallery
 from .image_tables import attempts, errors, images
 from .naming import slugs
 from .page import Section, page
@@ -51,8 +51,7 @@ def _section(judged: Assessment, name: str, folder: Path) -> Section:
     for drawing in figures.values():
         for suffix, data in (("svg", drawing.svg), ("pdf", drawing.pdf)):
             (folder / "figures" / f"{name}-{drawing.name}.{suffix}").write_bytes(data)
-    strips = write_gallery(judged.study, name, folder)
-    return Section(name, judged, tables, figures, strongest(strips))
+    return Section(name, judged, tables, figures, write_gallery(judged.study, name, folder))
 
 
 def _write_table(table: Table, path: Path) -> None:
