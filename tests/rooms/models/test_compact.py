@@ -27,6 +27,14 @@ def test_any_size_and_channels(name: str, size: tuple[int, int]) -> None:
     assert segmenter(torch.rand(2, 2, *size)).shape == (2, 4, *size)
 
 
+@pytest.mark.parametrize(("name", "first"), [("cnn", "to_half"), ("transformer", "stages.0")])
+def test_images_are_normalised_inside(name: str, first: str) -> None:
+    network, seen = Compact(name=name).network(), []
+    network.get_submodule(first).register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    network(torch.full((1, 3, 32, 32), 0.7))
+    torch.testing.assert_close(seen, [torch.ones(1, 3, 32, 32)])
+
+
 @ARCHITECTURES
 def test_the_seed_decides_and_nothing_else_is_disturbed(name: str) -> None:
     state = torch.get_rng_state()

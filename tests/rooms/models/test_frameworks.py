@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 from torch.nn import functional
 
 from segstress import models
@@ -28,29 +28,20 @@ def operators() -> torch.library.Library:
     return library  # what it declares lives as long as it does
 
 
-@pytest.mark.parametrize(
-    ("spec", "module", "extra"),
-    [
-        ("torchvision:fcn_resnet50", "torchvision.models", "torchvision"),
-        ("smp:unet", "segmentation_models_pytorch", "smp"),
-        ("hf:{folder}", "transformers", "hf"),
-        ("onnx:{folder}/config.json", "onnx2pytorch", "onnx"),
-    ],
-)
-def test_a_missing_framework_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str, module: str, extra: str
-) -> None:
-    (tmp_path / "config.json").write_text("{}")
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(BadInput, match=rf"pip install 'segstress\[{extra}\]'"):
-        models.load(spec.format(folder=tmp_path))
+def settled(network: nn.Module) -> nn.Module:
+    """With the statistics of the images: else the signal of an untrained network dies away before its last layer."""
+    for module in network.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.momentum = 1.0
+    network.train()(IMAGES)
+    return network.eval()
 
 
 def test_torchvision_with_the_auxiliary_head_of_its_weights(tmp_path: Path) -> None:
     torchvision = pytest.importorskip("torchvision")
     path = tmp_path / "trained.pth"
     make = torchvision.models.segmentation.deeplabv3_mobilenet_v3_large
-    network = make(weights=None, weights_backbone=None, num_classes=4, aux_loss=True).eval()
+    network = settled(make(weights=None, weights_backbone=None, num_classes=4, aux_loss=True))
     torch.save(network.state_dict(), path)
     chosen = models.models.build(f"torchvision:deeplabv3_mobilenet_v3_large?classes=4&weights={path}")
     mean, std = (torch.tensor(numbers).view(3, 1, 1) for numbers in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
@@ -89,8 +80,7 @@ def segformer(transformers: Any) -> Any:
 def test_segformer_is_normalised_and_upsampled_as_its_folder_says(tmp_path: Path) -> None:
     network = segformer(pytest.importorskip("transformers"))
     network.save_pretrained(tmp_path)
-    rules = {"do_rescale": True, "rescale_factor": 1 / 255, "do_normalize": True}
-    rules |= {"image_mean": [0.5, 0.5, 0.5], "image_std": [0.25, 0.25, 0.25]}
+    rules = {"rescale_factor": 1 / 255, "do_normalize": True, "image_mean": [0.5] * 3, "image_std": [0.25] * 3}
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(rules))
     logits = network((IMAGES - 0.5) / 0.25).logits
     expected = functional.interpolate(logits, size=(65, 70), mode="bilinear", align_corners=False)
@@ -140,13 +130,14 @@ def test_mask2former_sums_its_masks_on_every_pixel(tmp_path: Path) -> None:
     images = IMAGES.clone().requires_grad_()
     logits = models.load(f"hf:{tmp_path}")(images)
     torch.testing.assert_close(logits.exp(), expected, rtol=1e-4, atol=1e-6)
-    logits.sum().backward()
-    assert images.grad is not None
-    assert images.grad.isfinite().all()
+    (gradient,) = torch.autograd.grad(logits.sum(), images)
+    assert gradient.isfinite().all()
+    assert gradient.any()
 
 
 def write_onnx(path: Path, mode: str) -> torch.Tensor:
     """A convolution whose bias passes through Identity, halved and grown again; returns its weights."""
+    pytest.importorskip("onnx2pytorch")
     onnx = pytest.importorskip("onnx")
     node, shape = onnx.helper.make_node, ["batch", 3, "height", "width"]
     weights = np.random.default_rng(0).normal(size=(4, 3, 2, 2)).astype(np.float32)
@@ -171,9 +162,7 @@ def write_onnx(path: Path, mode: str) -> torch.Tensor:
     return torch.from_numpy(weights)
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_onnx_becomes_torch_with_gradients(tmp_path: Path) -> None:
-    pytest.importorskip("onnx2pytorch")
     path = tmp_path / "mine.onnx"
     weights = write_onnx(path, "half_pixel")
     images = IMAGES[..., :64, :70].clone().requires_grad_()
@@ -185,13 +174,11 @@ def test_onnx_becomes_torch_with_gradients(tmp_path: Path) -> None:
     torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_onnx_that_torch_computes_otherwise_is_refused(tmp_path: Path) -> None:
-    pytest.importorskip("onnx2pytorch")
     path = tmp_path / "mine.onnx"
     write_onnx(path, "asymmetric")
     with pytest.raises(BadInput, match="differs from onnxruntime by"):
         models.load(f"onnx:{path}")
     path.write_bytes(b"no graph")
-    with pytest.raises(BadInput, match="is not an ONNX file"):
+    with pytest.raises(BadInput, match="cannot be turned into torch"):
         models.load(f"onnx:{path}")
