@@ -15,16 +15,13 @@ RULES = ["present", "truth", "fixed"]
 
 
 def battery(seed: int, attacks: int = 3, images: int = 6, classes: int = 4, pixels: int = 40) -> np.ndarray:
-    """Counts of attacks that break different classes; class 0 everywhere, the last never true."""
+    """Counts of attacks that flood one class and spare others, so that no attack is best; the last is never true."""
     random = np.random.default_rng(seed)
-    labels = random.integers(0, classes - 1, (images, pixels)) * random.integers(0, 2, (images, 1))
-    broken = random.random((attacks, images, pixels)) < random.random((attacks, images, 1))
-    prediction = np.where(broken, random.integers(0, classes, (attacks, images, pixels)), labels)
-    each = np.arange(classes)[:, None]
-    said, true = (
-        prediction[:, :, None] == each,
-        np.broadcast_to(labels[:, None] == each, (attacks, images, classes, pixels)),
-    )
+    labels = np.broadcast_to(random.integers(0, classes - 1, (images, pixels)), (attacks, images, pixels))
+    odds = np.take_along_axis(random.random((attacks, images, classes)), labels, 2)
+    flood = random.integers(0, classes, (attacks, images, 1))
+    prediction = np.where(random.random(labels.shape) < odds, flood, labels)
+    said, true = (values[:, :, None] == np.arange(classes)[:, None] for values in (prediction, labels))
     return np.stack([(said & true).sum(-1), said.sum(-1), true.sum(-1)], -1)
 
 
@@ -58,13 +55,23 @@ def test_greedy_lies_between_brute_force_and_every_start(seed: int, absent: str)
 
 
 def test_greedy_usually_finds_the_minimum() -> None:
-    """Local search may miss it, but on sets this small hardly ever does."""
-    batteries = [battery(seed, images=5) for seed in range(20)]
-    hits = [
-        cmiou(greedy(counts, everywhere(counts)).counts) <= brute_force(counts, everywhere(counts), "present") + 1e-12
-        for counts in batteries
-    ]
-    assert sum(hits) >= 18
+    """Local search may miss it: the worst start alone misses about a third of these, all together hardly one."""
+    found = 0
+    for seed in range(10):
+        counts = battery(seed, images=7, classes=6)
+        best = brute_force(counts, everywhere(counts), "present")
+        found += cmiou(greedy(counts, everywhere(counts)).counts) <= best + 1e-12
+    assert found >= 9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_single_image_can_improve_the_greedy_choice(seed: int) -> None:
+    """Which one pass over the images does not reach."""
+    counts = battery(seed, attacks=5, images=40, classes=8)
+    selection = greedy(counts, everywhere(counts))
+    totals = selection.counts.sum(0)
+    options = totals - selection.counts + counts
+    assert image_miou(options).min() > image_miou(totals[None]) - 1e-6
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -75,6 +82,7 @@ def test_greedy_and_bound_with_missing_answers(seed: int) -> None:
     answered[0, answered.sum(0) == 0] = True
     counts[~answered, :, 0] = 0
     selection = greedy(counts, answered)
+    assert (selection.chosen != NOBODY).all()
     assert answered[selection.chosen, np.arange(counts.shape[1])].all()
     best = brute_force(counts, answered, "present")
     assert bound(counts, answered) <= best + 1e-12
