@@ -46,7 +46,7 @@ class Onnx(Model):
             with warnings.catch_warnings(action="ignore"):  # that results might differ: the comparison tells
                 network: nn.Module = onnx2pytorch.ConvertModel(model).eval()
             difference = self._difference(network, session)
-        except Exception as error:  # noqa: BLE001  # what the three raise has no other base in common
+        except Exception as error:  # what the three raise has no other base in common
             reason = str(error).partition("\n")[0]
             raise BadInput(f"model '{self.path}' cannot be turned into torch: {reason}") from error
         if not difference <= TOLERANCE:
