@@ -45,6 +45,8 @@ def attack(
     device: options.Device = "cpu",
     seed: options.Seed = 0,
     keep_images: options.KeepImages = False,
+    exhaustive: options.Exhaustive = False,
+    done_at: options.DoneAt = "0",
     workers: options.Workers = 0,
     shard_size: options.ShardSize = 4,
     retry_errors: options.RetryErrors = False,
@@ -58,7 +60,19 @@ def attack(
     from ..jobs import Ways
 
     asked = plan_of(
-        model, data, attack, battery, eps, norm, limit, seed, keep_images, plugin, batch_size, threads, device
+        attack,
+        battery,
+        models=model,
+        data=data,
+        eps=eps,
+        norm=norm,
+        limit=limit,
+        seed=seed,
+        keep_images=keep_images,
+        exhaustive=exhaustive,
+        done_at=done_at,
+        plugins=plugin or [],
+        numerics={"device": device, "batch_size": batch_size, "threads": threads},
     )
     carry_out(asked, out, Ways(workers, shard_size, retry_errors, other_numerics))
 
@@ -82,7 +96,8 @@ def plan(
     from ..jobs import read_plan
     from ..jobs.cost import estimate
 
-    asked = read_plan(plan) if plan else plan_of(model, data, attack, battery, eps, norm, limit, device=device)
+    given = {"models": model or [], "data": data or [], "eps": eps, "norm": norm, "limit": limit}
+    asked = read_plan(plan) if plan else plan_of(attack, battery, **given, numerics={"device": device})
     costs = estimate(asked, workers)
     table = Table("model", "data", "perturbation", "images", "forwards", "backwards", "time", title="At most")
     for cost in costs:
@@ -105,41 +120,13 @@ def demo(out: options.Out = None, workers: options.Workers = 0, limit: options.L
     carry_out(read_plan({**PLAN, "limit": limit}), out or Path("runs/demo"), Ways(workers))
 
 
-def plan_of(
-    model: list[str] | None,
-    data: list[str] | None,
-    attack: str | None,
-    battery: str | None,
-    eps: str | None,
-    norm: str | None,
-    limit: int | None,
-    seed: int = 0,
-    keep_images: bool = False,
-    plugins: list[str] | None = None,
-    batch_size: int = 1,
-    threads: int = 1,
-    device: str = "cpu",
-) -> Any:
+def plan_of(attack: str | None, battery: str | None, **settings: Any) -> Any:
     """The plan that the options of a command spell out."""
     from ..jobs import read_plan
 
     if (attack is None) == (battery is None):
         raise typer.BadParameter("give either --attack NAME[,NAME...] or --battery NAME")
-    return read_plan(
-        {
-            "models": model or [],
-            "data": data or [],
-            "perturbations": attack.split(",") if attack else [],
-            "battery": battery,
-            "eps": eps,
-            "norm": norm,
-            "limit": limit,
-            "seed": seed,
-            "keep_images": keep_images,
-            "plugins": plugins or [],
-            "numerics": {"device": device, "batch_size": batch_size, "threads": threads},
-        }
-    )
+    return read_plan({"perturbations": attack.split(",") if attack else [], "battery": battery, **settings})
 
 
 def carry_out(plan: Any, out: Path | None, ways: Any) -> None:

@@ -16,7 +16,7 @@ Data = Annotated[
 ]
 Attacks = Annotated[str | None, Option("--attack", help="Attack names, separated by commas, e.g. pgd,segpgd?steps=20.")]
 Battery = Annotated[str | None, Option("--battery", help="A battery by name (segstress list batteries) or path.")]
-Eps = Annotated[str | None, Option("--eps", help='Radius in [0, 1] units, e.g. "8/255".')]
+Eps = Annotated[str | None, Option("--eps", help='Radius in [0, 1] units, e.g. "8/255"; several with commas.')]
 Norm = Annotated[str | None, Option("--norm", help="linf (default) or l2.")]
 Out = Annotated[
     Path | None, Option("--out", help="Folder of results; the same command resumes there. Default: runs/<name>.")
@@ -43,3 +43,7 @@ Folders = Annotated[list[Path], Argument(help="Folders of results.")]
 SomePlanFile = Annotated[Path | None, Argument(help="YAML plan; or give the options of attack.")]
 SomeModel = Annotated[list[str] | None, Option("--model", help="Model spec. Repeatable.")]
 SomeData = Annotated[list[str] | None, Option("--data", help="Dataset spec. Repeatable.")]
+Exhaustive = Annotated[
+    bool, Option("--exhaustive", help="Run a whole battery on every image; complete per-attack tables.")
+]
+DoneAt = Annotated[str, Option("--done-at", help="Share of correct pixels at which an image is finished, e.g. 0.1%.")]

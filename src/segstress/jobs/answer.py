@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from torch import nn
 
@@ -25,18 +26,26 @@ class Work:
     numerics: Numerics
     keep: frozenset[str]  # ids whose images and label maps are stored
     plugins: tuple[str, ...] = ()
+    done_at: float = 0.0  # share of correct pixels at which an image is finished
 
-    def __call__(self, unit: Unit) -> Shard:
-        """Answer the unit and write its shard; what comes back carries rows only."""
-        shard = self.answer(unit)
-        Store(self.folder).add(unit.cell, shard)
-        return Shard(images=shard.images)
+    def __call__(self, unit: Unit) -> int:
+        """Answer a unit, cell after cell, and write a shard for each; the number of answers."""
+        finished = dict(unit.finished)
+        for cell, ids in unit.steps:
+            shard = self.answer(cell, [id_ for id_ in ids if id_ not in finished])
+            shard.images += [_spared(id_, cell.seed, finished[id_]) for id_ in ids if id_ in finished]
+            Store(self.folder).add(cell, shard)
+            if len(unit.steps) > 1:
+                finished |= finishers(cell.key, shard.images, self.done_at)
+        return unit.answers
 
-    def answer(self, unit: Unit) -> Shard:
-        """The answers to a unit."""
-        judge = self.judge(unit.cell)
+    def answer(self, cell: Cell, ids: Sequence[str]) -> Shard:
+        """The answers of one cell to some images."""
+        if not ids:
+            return Shard()
+        judge = self.judge(cell)
         shard, samples = Shard(), []
-        for id_ in unit.ids:
+        for id_ in ids:
             try:
                 samples.append(resize(judge.data.read(id_), judge.data.resize))
             except BadImage as error:
@@ -94,6 +103,15 @@ def _answer(judge: Judge, samples: Sequence[Sample]) -> Shard:
     for sample in samples:
         shard.extend(_answer(judge, [sample]))
     return shard
+
+
+def finishers(key: str, rows: Iterable[Mapping[str, Any]], done_at: float) -> dict[str, str]:
+    """The images that a cell left without correct pixels, or with as few as count as none."""
+    return {row["image"]: key for row in rows if row["status"] == "ok" and row["damage"] >= 1 - done_at}
+
+
+def _spared(id_: str, seed: int, finisher: str) -> dict[str, object]:
+    return row_of(id_, seed) | {"status": "skipped", "message": f"finished by {finisher}", "finisher": finisher}
 
 
 def _failed(judge: Judge, sample: Sample, status: str, message: str) -> dict[str, object]:

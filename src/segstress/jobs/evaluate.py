@@ -12,10 +12,10 @@ from typing import Any
 import torch
 import yaml
 
-from ..core import BadInput, seed_of, to_plain
+from ..core import BadInput, digest, perturbations, seed_of, to_plain
 from ..data import datasets
 from ..runtime import Cell, Local, Store, Unit, alone, record, write
-from .answer import Work
+from .answer import Work, finishers
 from .doctor import examine
 from .plan import Plan, names, read_plan
 
@@ -69,12 +69,12 @@ def evaluate(
         record(folder, plan.numerics, allow_other=ways.other_numerics)
         write(folder / "plan.yaml", yaml.safe_dump(to_plain(plan), sort_keys=False).encode())
         units, keep = _units(plan, store, cells, ways)
-        progress.begin(sum(len(unit.ids) for unit in units))
-        work = Work(folder, plan.numerics, keep, tuple(plan.plugins))
+        progress.begin(sum(unit.answers for unit in units))
+        work = Work(folder, plan.numerics, keep, tuple(plan.plugins), plan.done_at)
         started = time.perf_counter()
-        for shard in Local(ways.workers, plan.numerics.threads).map(work, units):
-            progress.advance(len({row["image"] for row in shard.images}))
-        _note_time(folder, sum(len(unit.ids) for unit in units), time.perf_counter() - started)
+        for answers in Local(ways.workers, plan.numerics.threads).map(work, units):
+            progress.advance(answers)
+        _note_time(folder, sum(unit.answers for unit in units), time.perf_counter() - started)
         run = Run(folder, *_told(store, cells))
         for note in run.notes:
             progress.warn(note)
@@ -105,13 +105,31 @@ def _units(plan: Plan, store: Store, cells: Sequence[Cell], ways: Ways) -> tuple
     """What is missing, cut into units, and the images whose pictures are kept."""
     units: list[Unit] = []
     keep: set[str] = set()
-    for cell in cells:
-        ids = plan.ids(datasets.build(cell.data))
+    for chain in _chains(plan, cells):
+        ids = plan.ids(datasets.build(chain[0].data))
         keep.update(ids if plan.keep_images else sorted(ids, key=lambda id_: seed_of(0, id_, "gallery"))[:GALLERY])
-        missing = store.missing(cell, ids, retry_errors=ways.retry_errors)
-        size = ways.shard_size
-        units += [Unit(cell, tuple(missing[first : first + size])) for first in range(0, len(missing), size)]
+        again = {"retry_errors": ways.retry_errors, "retry_spared": plan.exhaustive}
+        missing = {cell.key: set(store.missing(cell, ids, **again)) for cell in chain}
+        wanted = [id_ for id_ in ids if any(id_ in lacking for lacking in missing.values())]
+        finished: dict[str, str] = {}
+        for cell in reversed(chain[:-1]):
+            finished |= finishers(cell.key, store.rows(cell, "images"), plan.done_at)
+        for first in range(0, len(wanted), ways.shard_size):
+            some = wanted[first : first + ways.shard_size]
+            steps = tuple((cell, tuple(id_ for id_ in some if id_ in missing[cell.key])) for cell in chain)
+            units.append(Unit(steps, {id_: finished[id_] for id_ in some if id_ in finished}))
     return units, frozenset(keep)
+
+
+def _chains(plan: Plan, cells: Sequence[Cell]) -> list[list[Cell]]:
+    """Cells that may spare each other images: the battery under one threat, in its order; every other cell alone."""
+    waves = [] if plan.exhaustive else [digest(perturbations.spec(change)) for change in plan.waves()]
+    chains: dict[str, list[Cell]] = {}
+    for cell in cells:
+        threat = cell.perturbation.get("threat")
+        chained = digest(dict(cell.perturbation)) in waves
+        chains.setdefault(digest([dict(cell.prints), threat]) if chained else cell.key, []).append(cell)
+    return list(chains.values())
 
 
 def _told(store: Store, cells: Sequence[Cell]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -120,7 +138,7 @@ def _told(store: Store, cells: Sequence[Cell]) -> tuple[tuple[str, ...], tuple[s
     errors = dict.fromkeys(f"{row['image']}: {row['message']}" for row in rows if row["status"] == "error")
     told: dict[str, set[str]] = {}
     for row in rows:
-        if row["status"] != "error" and row["message"]:
+        if row["status"] != "error" and row["message"] and not row["finisher"]:
             told.setdefault(row["message"], set()).add(row["image"])
     notes = [
         f"{note} ({min(images)}{f' and {len(images) - 1} more' if len(images) > 1 else ''})"

@@ -112,7 +112,7 @@ def stack(samples: Sequence[Sample]) -> Batch:
 
 def row_of(id_: str, seed: int, sample: Sample | None = None) -> Row:
     """The beginning of an image's row."""
-    row: Row = {"image": id_, "goal": "", "status": "ok", "message": "", "seed": seed, "source": ""}
+    row: Row = {"image": id_, "goal": "", "status": "ok", "message": "", "finisher": "", "seed": seed, "source": ""}
     if sample is not None:
         row["source"], row["message"] = sample.source, "; ".join(sample.notes)
         row["height"], row["width"] = sample.labels.shape

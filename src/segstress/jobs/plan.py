@@ -16,6 +16,7 @@ from ..attacks import attacks
 from ..core import (
     BadInput,
     Perturbation,
+    Radius,
     Spec,
     digest,
     import_source,
@@ -37,6 +38,17 @@ def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str | Mapping) else value
 
 
+def _radii(value: Any) -> Any:
+    """One radius or several, also as text with commas."""
+    parts = value.split(",") if isinstance(value, str) else value
+    return parts if isinstance(parts, list | tuple) else [] if parts is None else [parts]
+
+
+def _share(value: Any) -> Any:
+    """A share written as a number or in percent."""
+    return float(value.rstrip("% ")) / 100 if isinstance(value, str) and value.endswith("%") else value
+
+
 Specs = Annotated[list[str | dict[str, Any]], BeforeValidator(_listed)]
 
 
@@ -48,11 +60,15 @@ class Plan:
     data: Specs
     perturbations: Specs = Field(default_factory=list)
     battery: str | None = None  # a list of perturbations by name (segstress list batteries) or by path
-    eps: str | float | None = None  # for attacks that name none
+    eps: Annotated[list[Radius], BeforeValidator(_radii)] = Field(default_factory=list)  # for attacks that name none
     norm: str | None = None
     seed: int = 0
     limit: Annotated[int, Field(ge=1)] | None = None  # images of each dataset, chosen by hash of their id
     plugins: list[str] = Field(default_factory=list)  # modules or files that register more
+    exhaustive: bool = False  # run a whole battery on every image, also where an earlier attack left nothing to win
+    done_at: Annotated[float, BeforeValidator(_share), Field(ge=0, lt=1)] = (
+        0.0  # "0.1%": so few correct pixels are none
+    )
     keep_images: bool = False  # keep every perturbed image, not only those of the gallery
     numerics: Numerics = Numerics()
 
@@ -62,10 +78,17 @@ class Plan:
 
     def changes(self) -> list[Perturbation]:
         """Clean, then the perturbations in their order, each once."""
-        listed = [*self.perturbations, *(battery(self.battery)["perturbations"] if self.battery else [])]
-        defaults = {key: value for key, value in (("eps", self.eps), ("norm", self.norm)) if value is not None}
-        built = [perturbations.build("clean"), *(read_perturbation(spec, defaults) for spec in listed)]
+        built = [perturbations.build("clean"), *self._read(self.perturbations), *self.waves()]
         return list({digest(perturbations.spec(change)): change for change in built}.values())
+
+    def waves(self) -> list[Perturbation]:
+        """The battery in its order: each attack gets the images that the earlier ones left something of."""
+        return self._read(battery(self.battery)["perturbations"]) if self.battery else []
+
+    def _read(self, specs: Sequence[Spec]) -> list[Perturbation]:
+        norm: dict[str, Any] = {} if self.norm is None else {"norm": self.norm}
+        threats = [norm | {"eps": eps} for eps in self.eps] or [norm]
+        return [read_perturbation(spec, threat) for threat in threats for spec in specs]
 
     def cells(self) -> list[Cell]:
         """Every combination, in declared order."""

@@ -111,7 +111,7 @@ def _value(value: Any) -> Any:
 
 
 def _objects(store: Store, clean: Cell, members: Sequence[tuple[Cell, Perturbation]], ids: Sequence[str]) -> Objects:
-    """Objects of the images that every perturbation answered, so that curves compare like with like."""
+    """Objects of the images with a clean answer; where a perturbation has none, clean stands in, never chosen."""
     place = {id_: index for index, id_ in enumerate(ids)}
     base = {(row["image"], row["object"]): row for row in store.rows(clean, "objects")}
     right: dict[str, dict[tuple[str, int], int]] = {}
@@ -119,7 +119,7 @@ def _objects(store: Store, clean: Cell, members: Sequence[tuple[Cell, Perturbati
         rows = [row for row in store.rows(cell, "objects") if row["goal"] != "miou"]
         label = change.name if isinstance(change, Attack) else change.label
         right[label] = {(row["image"], row["object"]): row["correct"] for row in rows}
-    common = sorted(key for key in base if all(key in by for by in right.values()))
+    common = sorted(base)
     column = {
         name: np.array([base[key][name] for key in common], dtype=np.int64) for name in ("class", "area", "clean")
     }
@@ -128,7 +128,10 @@ def _objects(store: Store, clean: Cell, members: Sequence[tuple[Cell, Perturbati
         klass=column["class"],
         area=column["area"],
         clean=column["clean"],
-        correct={label: np.array([by[key] for key in common], dtype=np.int64) for label, by in right.items()},
+        correct={
+            label: np.array([by.get(key, base[key]["clean"]) for key in common], dtype=np.int64)
+            for label, by in right.items()
+        },
     )
 
 

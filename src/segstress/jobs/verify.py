@@ -15,7 +15,7 @@ from ..attacks import Attack
 from ..core import BadInput, Batch, Result, seed_of
 from ..data import resize
 from ..metrics.counts import ACTUAL, HITS, count
-from ..runtime import Cell, Shard, Store, Unit
+from ..runtime import Cell, Shard, Store
 from .answer import Work
 from .judge import Judge, stack
 from .plan import read_plan
@@ -93,7 +93,7 @@ def _tally(judge: Judge, batch: Batch, pixels: torch.Tensor) -> np.ndarray:
 
 
 def _repeat(work: Work, cell: Cell, ids: Sequence[str]) -> Shard:
-    return work.answer(Unit(cell, tuple(ids))) if ids else Shard()
+    return work.answer(cell, ids)
 
 
 def _counts(rows: Sequence[Mapping[str, Any]], classes: int) -> dict[tuple[str, str], np.ndarray]:

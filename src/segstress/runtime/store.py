@@ -20,7 +20,7 @@ from .files import write
 
 Row = dict[str, Any]
 IMAGES = pa.schema(
-    [(name, pa.string()) for name in ("image", "goal", "status", "message", "source")]
+    [(name, pa.string()) for name in ("image", "goal", "status", "message", "finisher", "source")]
     + [(name, pa.float64()) for name in ("size", "linf", "l2", "l1", "damage")]
     + [(name, pa.int64()) for name in ("forwards", "backwards", "seed", "height", "width")]
 )
@@ -61,10 +61,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Unit:
-    """Some images of one cell: what a worker takes at a time."""
+    """What a worker takes at a time: images of one cell, or of several whose later ones spare what is finished."""
 
-    cell: Cell
-    ids: tuple[str, ...]
+    steps: tuple[tuple[Cell, tuple[str, ...]], ...]
+    finished: Mapping[str, str] = field(default_factory=dict)  # image -> key of the cell after which nothing was left
+
+    @property
+    def answers(self) -> int:
+        """How many answers it asks for."""
+        return sum(len(ids) for _, ids in self.steps)
 
 
 @dataclass
@@ -102,9 +107,15 @@ class Store:
         if not path.exists():
             write(path, json.dumps(asdict(cell), indent=1, sort_keys=True).encode())
 
-    def missing(self, cell: Cell, ids: Iterable[str], *, retry_errors: bool = False) -> list[str]:
+    def missing(
+        self, cell: Cell, ids: Iterable[str], *, retry_errors: bool = False, retry_spared: bool = False
+    ) -> list[str]:
         """The images that have no answer yet, in the order given."""
-        found = {row["image"] for row in self.rows(cell, "images") if not (retry_errors and row["status"] == "error")}
+        found = {
+            row["image"]
+            for row in self.rows(cell, "images")
+            if not (retry_errors and row["status"] == "error") and not (retry_spared and row["finisher"])
+        }
         return [id_ for id_ in ids if id_ not in found]
 
     def add(self, cell: Cell, shard: Shard) -> None:
@@ -119,12 +130,12 @@ class Store:
             write(place / f"{name}-{stem}.parquet", buffer.getvalue())
 
     def rows(self, cell: Cell, name: str) -> list[Row]:
-        """All rows of one kind from the whole shards, in a fixed order; an error that was mended later is left out."""
+        """All rows of one kind from the whole shards, in a fixed order; what was answered later is left out."""
         tables = [self._table(cell, name, stem) for stem in self._stems(cell)]
         rows = pa.concat_tables(tables).to_pylist() if tables else []
         if name == "images":
-            mended = {row["image"] for row in rows if row["status"] != "error"}
-            rows = [row for row in rows if row["status"] != "error" or row["image"] not in mended]
+            answered = {row["image"] for row in rows if row["status"] == "ok"}
+            rows = [row for row in rows if row["status"] == "ok" or row["image"] not in answered]
         keys = [key for key in ("image", "goal", "state", "zone", "class", "object") if key in SCHEMAS[name].names]
         return sorted(rows, key=lambda row: tuple(row[key] for key in keys))
 
