@@ -53,7 +53,7 @@ def browse(page: Path, profile: Path, *options: str) -> subprocess.CompletedProc
 
 
 def probe(page: Path, profile: Path, *options: str, width: int = 1280) -> dict[str, Any]:
-    """What a script finds in a copy of the page, alone in a folder and in a frame: no window is as narrow as a phone."""
+    """What a script finds in a lone copy of the page, framed since no window is as narrow as a phone."""
     text = html.escape(page.read_text().replace("</body>", f"{PROBE}</body>"))
     copy = profile / "probe.html"
     copy.write_text(f'<!doctype html><iframe width="{width}" height="2000" srcdoc="{text}"></iframe>')

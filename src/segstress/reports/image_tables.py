@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -53,8 +54,8 @@ def attempts(judged: Assessment) -> Table:
 def _attempts(outcome: Outcome, places: dict[str, int]) -> Iterator[tuple[Cell, ...]]:
     scores = {goal: (image_accuracy(counts), image_miou(counts)) for goal, counts in _whole(outcome).items()}
     for row in outcome.rows:
-        both = (float(score[places[row.image]]) for score in scores.get(row.goal, ()))
-        accuracy, miou = both if row.status == "ok" else (np.nan, np.nan)
+        known = scores[row.goal] if row.status == "ok" else ()
+        accuracy, miou = (float(score[places[row.image]]) for score in known) if known else (math.nan, math.nan)
         yield (
             *(row.image, outcome.label, row.goal, row.status, row.message, accuracy, miou),
             *(row.size, row.linf, row.l2, row.l1, row.damage, row.forwards, row.backwards),

@@ -1,0 +1,100 @@
+"""The JSON of `report --json`: its shape, and figures worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from segstress.reports import Study, summary
+
+MAIN = {"accuracy", "accuracy_image_mean", "cmiou", "nmiou"}
+FOREGROUND = {f"{name}_foreground" for name in MAIN}
+FIGURES = MAIN | FOREGROUND | {"mean_accuracy", "fwiou"}
+AROUND = {f"cmiou_{word}{suffix}" for word in ("selected", "bound") for suffix in ("", "_foreground")}
+
+
+def run(study: Study) -> dict:
+    (only,) = json.loads(json.dumps(summary([study]), allow_nan=False))["runs"]
+    return only
+
+
+def test_shape(real: Study) -> None:
+    found = run(real)
+    assert set(found) == {"model", "data", "eps", "clean", "perturbations", "worst_case", "definitions"}
+    assert (found["model"], found["data"], found["eps"]) == ("cnn-normal", "shapes:test", 8 / 255)
+    assert set(found["clean"]) == FIGURES
+    assert set(found["worst_case"]) == set(found["definitions"]) == FIGURES | AROUND
+    assert list(found["perturbations"]) == [outcome.label for outcome in real.outcomes]
+    for figures in found["perturbations"].values():
+        assert set(figures) == FIGURES | {"forwards", "backwards", "images", "errors"}
+    assert all(0 <= value <= 1 for value in [*found["clean"].values(), *found["worst_case"].values()])
+    assert found["definitions"]["nmiou"].startswith("NmIoU[absent=present, void=255, background=in]")
+    assert "background=out" in found["definitions"]["cmiou_foreground"]
+
+
+def test_clean_figures_by_hand(tiny: Study) -> None:
+    clean = run(tiny)["clean"]
+    assert clean["accuracy"] == pytest.approx(18 / 20)
+    assert clean["cmiou"] == pytest.approx((8 / 10 + 10 / 12) / 2)
+    assert clean["nmiou"] == pytest.approx((1 + (2 / 4 + 6 / 8) / 2) / 2)
+    assert clean["mean_accuracy"] == pytest.approx((8 / 8 + 10 / 12) / 2)
+
+
+def test_a_perturbation_is_scored_on_the_images_it_answered_and_each_figure_by_its_own_goal(tiny: Study) -> None:
+    x = run(tiny)["perturbations"]["x"]
+    assert x["accuracy"] == pytest.approx(2 / 10)
+    assert x["nmiou"] == pytest.approx((0 / 6 + 4 / 10) / 2)
+    assert (x["images"], x["errors"]) == (1, 1)
+    assert (x["forwards"], x["backwards"]) == (3 + 1, 2 + 0)
+
+
+def test_worst_case_by_hand(tiny: Study) -> None:
+    worst = run(tiny)["worst_case"]
+    assert worst["accuracy"] == pytest.approx((2 + 4) / 20)
+    assert worst["nmiou"] == pytest.approx((0.2 + (0 / 6 + 4 / 10) / 2) / 2)
+    first = ([[6, 6, 6], [4, 4, 4]], [[0, 0, 6], [4, 10, 4]], [[3, 5, 6], [2, 5, 4]])
+    second = ([[2, 4, 2], [6, 6, 8]], [[0, 4, 2], [4, 6, 8]])
+    totals = [np.add(one, other) for one in first for other in second]
+    pooled = [np.mean([hits / (predicted + actual - hits) for hits, predicted, actual in total]) for total in totals]
+    assert worst["cmiou"] == pytest.approx(min(pooled))
+
+
+def test_worst_case_is_below_every_candidate_and_above_its_bound(real: Study) -> None:
+    found = run(replace(real, outcomes=tuple(outcome for outcome in real.outcomes if outcome.answered.all())))
+    worst = found["worst_case"]
+    candidates = [found["clean"], *found["perturbations"].values()]
+    for figure in MAIN | FOREGROUND:
+        assert worst[figure] <= min(candidate[figure] for candidate in candidates) + 1e-12
+    for suffix in ("", "_foreground"):
+        assert worst[f"cmiou_bound{suffix}"] <= worst[f"cmiou{suffix}"] <= worst[f"cmiou_selected{suffix}"]
+
+
+def test_without_a_background_class_foreground_figures_are_null(tiny: Study) -> None:
+    found = run(tiny)
+    figures = FOREGROUND | {"cmiou_selected_foreground", "cmiou_bound_foreground"}
+    assert {found["worst_case"][figure] for figure in figures} == {None}
+    assert found["clean"]["nmiou_foreground"] is None
+
+
+def test_foreground_leaves_out_the_background_class_and_its_pixels(real: Study) -> None:
+    hits, _, actual = np.moveaxis(real.clean["foreground"][:, 1:], -1, 0)
+    assert run(real)["clean"]["accuracy_foreground"] == pytest.approx(hits.sum() / actual.sum())
+
+
+def test_an_image_without_clean_prediction_counts_nowhere(tiny: Study) -> None:
+    kept = tiny.clean["all"] * np.array([1, 0])[:, None, None]
+    found = run(replace(tiny, clean={"all": kept}, clean_answered=np.array([True, False])))
+    assert found["clean"]["accuracy"] == 1
+    assert found["perturbations"]["y"]["accuracy"] == pytest.approx(5 / 10)
+    assert found["worst_case"]["accuracy"] == pytest.approx(2 / 10)
+
+
+def test_where_nothing_answered_everything_is_null(tiny: Study) -> None:
+    nobody = np.array([False, False])
+    lost = tuple(replace(outcome, answered=nobody, counts={}, goals=("any",)) for outcome in tiny.outcomes)
+    found = run(replace(tiny, clean={}, clean_answered=nobody, outcomes=lost, eps=float("inf")))
+    assert found["eps"] is None
+    assert set(found["clean"].values()) == set(found["worst_case"].values()) == {None}
