@@ -1,0 +1,86 @@
+"""A corruption as a perturbation: what, how strongly, and where."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, ClassVar, Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from ..core import (
+    BadInput,
+    Batch,
+    Perturbed,
+    Rectangles,
+    Region,
+    Result,
+    distance_zones,
+    perturbations,
+    regions,
+    settings,
+)
+from .corruption import Altered, Corruption, alter, corruptions
+
+
+@perturbations.register("corrupt")
+@settings
+class Corrupt:
+    """Degrade the whole image or a region of it: `corrupt:fog?severity=3`."""
+
+    rest: ClassVar = "corruption"
+    corruption: Annotated[Corruption, *corruptions.field()]
+    severity: Annotated[float, Field(ge=0, le=5)] = 3.0
+    region: Annotated[Region | None, *regions.field()] = None  # none = everywhere
+    apply: Literal["whole", "patches"] = "whole"  # corrupt the image and keep the region, or each patch by itself
+    stage: Literal["native", "network"] = "native"  # before or after the images are brought to the model's size
+    reference_size: Annotated[int, Field(ge=1)] | None = None  # shorter side that lengths in pixels are meant for
+    distances: tuple[Annotated[int, Field(ge=1)], ...] = ()  # edges of the rings around the region to count in, pixels
+
+    @property
+    def label(self) -> str:
+        """Its name in tables."""
+        words = [corruptions.name(self.corruption), f"{self.severity:g}"]
+        if self.region is not None:
+            words += ["in", regions.name(self.region)]
+        if self.apply == "patches":
+            words.append("by patch")
+        if self.stage == "network":
+            words.append("after resizing")
+        if self.reference_size is not None:
+            words.append(f"at scale {self.reference_size}")
+        return " ".join(words)
+
+    def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
+        """The corrupted images, and the zones inside and outside of what was touched."""
+        region = None if self.region is None else self.region.mask(batch, seed)
+        if self.apply == "patches":
+            altered = Altered(self._by_patch(batch, seed), region)
+        else:
+            altered = self._alter(batch.images, batch.ids, seed)
+            if region is not None:
+                blended = torch.where(region[:, None], altered.images, batch.images)
+                altered = replace(altered, images=blended, touched=region)
+        nothing = torch.zeros(len(batch), dtype=torch.int64)
+        size = (altered.images - batch.images).flatten(1).abs().amax(1)
+        result = Result("any", altered.images, size)
+        zones = {} if altered.touched is None else distance_zones(altered.touched, self.distances)
+        return Perturbed(results=(result,), forwards=nothing, backwards=nothing, zones=zones)
+
+    def _by_patch(self, batch: Batch, seed: int) -> Tensor:
+        """Each patch corrupted as if it were an image, with draws of its own."""
+        if not isinstance(self.region, Rectangles):
+            raise BadInput("apply=patches needs a region made of rectangles, such as patches or box")
+        images = batch.images.clone()
+        for place, (id_, rectangles) in enumerate(zip(batch.ids, self.region.boxes(batch, seed), strict=True)):
+            for rows, columns in rectangles:
+                part = f"/patch-{rows.start}-{columns.start}"
+                crop = batch.images[place : place + 1, :, rows, columns]
+                images[place, :, rows, columns] = self._alter(crop, (id_,), seed, part).images[0]
+        return images
+
+    def _alter(self, images: Tensor, ids: tuple[str, ...], seed: int, part: str = "") -> Altered:
+        return alter(
+            self.corruption, images, self.severity, ids=ids, seed=seed, reference_size=self.reference_size, part=part
+        )
