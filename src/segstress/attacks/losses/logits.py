@@ -47,6 +47,12 @@ def clipped_margin(view: View) -> Pixels:
     return margin(view).clamp(max=0.5)
 
 
+@losses.register("masked-margin")
+def masked_margin(view: View) -> Pixels:
+    """The margin of the pixels still standing only (Carlini & Wagner 2017, arXiv:1608.04644)."""
+    return view.standing * margin(view)
+
+
 @losses.register("dlr")
 def difference_of_logits_ratio(view: View) -> Pixels:
     """The margin in units of the lead over the third class (Croce & Hein 2020, arXiv:2003.01690)."""
