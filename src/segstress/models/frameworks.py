@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from ..core import BadInput
 from .interface import Interface
+from .model import first_line
 
 # Mean and standard deviation of ImageNet's RGB pixels in [0, 1], by which pretrained encoders are normalised.
 IMAGENET = Interface(mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225))
@@ -19,5 +20,4 @@ def framework(extra: str) -> Iterator[None]:
         yield
     # torchvision raises RuntimeError beside a torch that it was not built for.
     except (ImportError, RuntimeError) as error:
-        reason = str(error).partition("\n")[0]
-        raise BadInput(f"this model needs more than is here ({reason}); pip install 'segstress[{extra}]'") from error
+        raise BadInput(f"this model needs more: pip install 'segstress[{extra}]' ({first_line(error)})") from error

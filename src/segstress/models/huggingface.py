@@ -14,7 +14,7 @@ from torch.nn import functional
 from ..core import BadInput, settings
 from .frameworks import framework
 from .interface import Interface
-from .model import Model, models, readable
+from .model import Model, first_line, models, readable
 
 MASKED = ("maskformer", "mask2former")  # model types that answer by masks with a class each
 
@@ -36,12 +36,11 @@ class HuggingFace(Model):
         """Normalisation as the folder's preprocessor says; logits are made larger inside the graph."""
         file = self._folder() / "preprocessor_config.json"
         rules = json.loads(file.read_text()) if file.is_file() else {}
-        changes: dict[str, Any] = {"bgr": bool(rules.get("do_flip_channel_order"))}
-        if rules.get("do_normalize") and "image_mean" in rules:
-            changes |= {"mean": rules["image_mean"], "std": rules["image_std"]}
-        if rules.get("do_rescale", True) and "rescale_factor" in rules:
-            changes["scale"] = round(255 * rules["rescale_factor"], 9)  # their images are 0..255, ours 0..1
-        return Interface(upsample="bilinear", **changes)
+        normalised = {"mean": rules["image_mean"], "std": rules["image_std"]} if rules.get("do_normalize") else {}
+        factor = rules.get("rescale_factor", 1 / 255) if rules.get("do_rescale", True) else 1
+        scale = round(255 * factor, 9)  # their images are 0..255, ours 0..1
+        bgr = bool(rules.get("do_flip_channel_order"))
+        return Interface(upsample="bilinear", bgr=bgr, scale=scale, **normalised)
 
     def network(self) -> nn.Module:
         """The network; one that answers by masks gives per-pixel scores instead."""
@@ -60,7 +59,7 @@ class HuggingFace(Model):
         try:
             network, report = maker.from_pretrained(self.path, local_files_only=True, output_loading_info=True)
         except (OSError, ValueError, RuntimeError) as error:
-            raise BadInput(f"'{self.path}' cannot be loaded: {str(error).partition(chr(10))[0]}") from error
+            raise BadInput(f"'{self.path}' cannot be loaded: {first_line(error)}") from error
         if report["missing_keys"]:
             missing = sorted(report["missing_keys"])
             raise BadInput(f"'{self.path}' lacks weights: {', '.join(missing[:3])} ({len(missing)})")

@@ -64,12 +64,7 @@ class Interface:
 
     @model_validator(mode="after")
     def _check(self) -> Interface:
-        if self.stride and not self.window:
-            raise BadInput("stride: expected together with window, found alone")
-        if (
-            self.stride
-            and self.window
-            and any(step > side for step, side in zip(self.stride, self.window, strict=True))
-        ):
-            raise BadInput(f"stride: expected at most the window {self.window}, found {self.stride}, which leaves gaps")
+        window, stride = self.window or (0, 0), self.stride or (0, 0)
+        if any(step > side for step, side in zip(stride, window, strict=True)):
+            raise BadInput(f"stride: expected at most the window {self.window}, found {stride}, which leaves gaps")
         return self

@@ -40,7 +40,7 @@ class Model(Interface, ABC):
         return ()
 
     def interface(self) -> Interface:
-        """The network's own interface with the user's changes."""
+        """The network's own interface with the user's changes; a default that is repeated changes nothing."""
         fields = dataclasses.fields(Interface)
         told = {field.name: getattr(self, field.name) for field in fields}
         changes = {field.name: told[field.name] for field in fields if told[field.name] != field.default}
@@ -72,6 +72,11 @@ def fingerprint(segmenter: Segmenter, model: Spec | Model) -> str:
     for path in chosen.sources():
         hashed.update(path.read_bytes())
     return hashed.hexdigest()[:12]
+
+
+def first_line(error: Exception) -> str:
+    """What an error says before it goes into detail."""
+    return str(error).partition("\n")[0]
 
 
 def readable(name: str) -> str:

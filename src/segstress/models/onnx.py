@@ -12,7 +12,7 @@ from torch import nn
 
 from ..core import BadInput, settings
 from .frameworks import framework
-from .model import Model, models, readable
+from .model import Model, first_line, models, readable
 
 TOLERANCE = 1e-3  # largest difference to onnxruntime, as a share of the largest output
 
@@ -47,8 +47,7 @@ class Onnx(Model):
                 network: nn.Module = onnx2pytorch.ConvertModel(model).eval()
             difference = self._difference(network, session)
         except Exception as error:  # what the three raise has no other base in common
-            reason = str(error).partition("\n")[0]
-            raise BadInput(f"model '{self.path}' cannot be turned into torch: {reason}") from error
+            raise BadInput(f"model '{self.path}' cannot be turned into torch: {first_line(error)}") from error
         if not difference <= TOLERANCE:
             raise BadInput(f"model '{self.path}': its torch twin differs from onnxruntime by {difference:.1%}")
         return network

@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from ..core import BadInput
+from .model import first_line
 
 
 def load_weights(network: nn.Module, path: Path, key: str = "") -> None:
@@ -56,7 +57,7 @@ def _read(path: Path) -> Any:
     except pickle.UnpicklingError as error:
         raise BadInput(f"weights '{path}' hold more than tensors and are refused; save a state_dict alone") from error
     except (safetensors.SafetensorError, RuntimeError, EOFError, OSError) as error:
-        raise BadInput(f"weights '{path}' cannot be read: {str(error).partition(chr(10))[0]}") from error
+        raise BadInput(f"weights '{path}' cannot be read: {first_line(error)}") from error
 
 
 def _brief(names: Any) -> str:

@@ -86,8 +86,14 @@ def test_segformer_is_normalised_and_upsampled_as_its_folder_says(tmp_path: Path
     expected = functional.interpolate(logits, size=(65, 70), mode="bilinear", align_corners=False)
     segmenter = models.load(f"hf:{tmp_path}")
     torch.testing.assert_close(segmenter(IMAGES), expected)
-    assert segmenter.interface.scale == 1
     assert models.load(f"hf:{tmp_path}/config.json")(IMAGES).shape == expected.shape
+
+
+def test_the_preprocessor_may_leave_images_in_0_to_255_and_turn_them_round(tmp_path: Path) -> None:
+    rules = {"do_rescale": False, "do_normalize": False, "do_flip_channel_order": True}
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(rules))
+    known = models.models.build(f"hf:{tmp_path}").interface()
+    assert (known.scale, known.bgr, known.mean) == (255, True, (0,))
 
 
 def test_transformers_without_all_their_weights_are_refused(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_a_network_that_wakes_up_is_caught() -> None:
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
-        ({"stride": 4}, "together with window"),
+        ({"stride": 4}, "at most the window None"),
         ({"window": 4, "stride": 5}, "leaves gaps"),
         ({"std": (1, 0, 1)}, "other than 0"),
         ({"pad": 0}, "greater than or equal to 1"),
