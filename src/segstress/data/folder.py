@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationInfo, field_validator, model_validator
+from pydantic import field_validator, model_validator
 
 from ..core import BadInput, settings
 from .dataset import datasets
@@ -30,14 +30,14 @@ class Folder(Files):
 
     @field_validator("classes", mode="before")
     @classmethod
-    def _name_classes(cls, value: Any, info: ValidationInfo) -> Any:
+    def _name_classes(cls, value: Any, info: Any) -> Any:
         if isinstance(value, int):
             return [f"class {number}" for number in range(value)]
         return _read_lines(value, info) if isinstance(value, str) else value
 
     @field_validator("colours", mode="before")
     @classmethod
-    def _read_colours(cls, value: Any, info: ValidationInfo) -> Any:
+    def _read_colours(cls, value: Any, info: Any) -> Any:
         return [line.split() for line in _read_lines(value, info)] if isinstance(value, str) else value
 
     @field_validator("ignore", mode="before")
@@ -98,8 +98,8 @@ class Folder(Files):
         return {code: place for place, code in enumerate(classes)} | dict.fromkeys(self.ignore or (), VOID)
 
 
-def _read_lines(name: str, info: ValidationInfo) -> list[str]:
-    """The lines of a text file, looked for under the root first."""
+def _read_lines(name: str, info: Any) -> list[str]:
+    """The lines of a text file, looked for under the root first; `info` is what pydantic tells a validator."""
     for path in (info.data.get("root", Path()) / name, Path(name)):
         if path.is_file():
             return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]

@@ -19,21 +19,20 @@ LENGTH = 8  # bytes that tell how long the content is once decompressed
 
 def pack(arrays: Mapping[str, ndarray]) -> bytes:
     """Named arrays as compressed bytes; equal arrays give equal bytes."""
-    content = safetensors.numpy.save({name: np.asarray(arrays[name], order="C") for name in sorted(arrays)})
+    content = safetensors.numpy.save({name: np.asarray(array, order="C") for name, array in arrays.items()})
     compressed: bytes = pyarrow.Codec("zstd").compress(content, asbytes=True)
     body = len(content).to_bytes(LENGTH, "big") + compressed
     return MAGIC + _checksum(body) + body
 
 
 def unpack(data: bytes) -> dict[str, ndarray]:
-    """The arrays as they were, in the order of their names."""
+    """The arrays as they were."""
     check, body = data[len(MAGIC) : len(MAGIC) + CHECK], data[len(MAGIC) + CHECK :]
     if not data.startswith(MAGIC) or check != _checksum(body):
         raise BadInput(f"kept arrays are damaged: {len(data)} bytes that `pack` did not write; run their cell again")
     length = int.from_bytes(body[:LENGTH], "big")
     content = pyarrow.Codec("zstd").decompress(body[LENGTH:], length, asbytes=True)
-    arrays = safetensors.numpy.load(content)
-    return {name: arrays[name] for name in sorted(arrays)}
+    return safetensors.numpy.load(content)
 
 
 def _checksum(body: bytes) -> bytes:

@@ -38,6 +38,14 @@ _MODES = {
 }
 
 
+class Decoded(NamedTuple):
+    """An image as Pillow sees it, and what decoding forgets."""
+
+    image: Image.Image
+    deep: bool  # 16 bits per channel in the file
+    turned: bool  # the EXIF orientation asks for a turn
+
+
 class Picture(NamedTuple):
     """The pixels of an image file and what is worth knowing about it."""
 
@@ -62,7 +70,7 @@ def read_mask(path: Path, colours: bool = False) -> Int64[ndarray, "h w"]:
         if codes.ndim != 2 or codes.dtype.kind not in "iu":
             raise BadImage(f"mask {path}: expected integers h w, found {codes.dtype} of shape {codes.shape}")
         return codes.astype(np.int64)
-    image, _ = _decode(path, data)
+    image = _decode(path, data).image
     if colours:
         channels = np.asarray(_drop_alpha(path, image), dtype=np.int64)
         packed: Int64[ndarray, "h w"] = channels @ (1 << 16, 1 << 8, 1)
@@ -82,24 +90,22 @@ def _read_bytes(path: Path) -> bytes:
     return data
 
 
-def _decode(path: Path, data: bytes) -> tuple[Image.Image, bool]:
-    """The first frame, wholly decoded, and whether the file holds 16 bits per channel."""
+def _decode(path: Path, data: bytes) -> Decoded:
+    """The first frame, wholly decoded."""
     try:
         image = Image.open(io.BytesIO(data), formats=FORMATS)
-        deep = ";16" in str(image.tile)  # how the bytes are stored; decoding forgets it
+        deep = ";16" in str(image.tile)
         image.load()
+        return Decoded(image, deep, turned=image.getexif().get(ORIENTATION, 1) != 1)
     except UnidentifiedImageError as error:
         raise BadImage(f"{path} is no image that can be read; expected {', '.join(FORMATS)} or .npy") from error
     except Exception as error:  # decoders raise almost anything on broken files
         raise BadImage(f"{path} is damaged ({error}); fetch it again") from error
-    return image, deep
 
 
 def _to_rgb(path: Path, data: bytes) -> tuple[Float32[ndarray, "h w c"], tuple[str, ...]]:
-    image, deep = _decode(path, data)
-    notes = []
-    if image.getexif().get(ORIENTATION, 1) != 1:
-        notes.append("EXIF orientation not applied, pixels read as stored")
+    image, deep, turned = _decode(path, data)
+    notes = ["EXIF orientation not applied, pixels read as stored"] if turned else []
     if deep and image.mode in _DEEP_GREY:
         notes.append("16-bit greyscale read as RGB, scaled by 1/65535")
         grey = np.asarray(image).astype(np.float32) / 65535

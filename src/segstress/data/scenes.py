@@ -16,7 +16,7 @@ from .resize import Sides
 CLASSES = ("background", "disc", "square", "triangle", "cross", "ring", "striped")
 HUES = np.array([(0, 0, 0), (2, -1, -1), (-1, 2, -1), (-1, -1, 2), (2, 2, -2), (2, -2, 2), (-2, 2, 2)]) / 2
 HUE_SHARE = 0.45  # of an object's colour that its class decides; the rest is chance, so colour alone is ambiguous
-GRAIN_PERIOD, GRAIN_ANGLE = 3, math.pi / 6  # pixels; angle between the grains of one class and the next
+GRAIN_PERIOD, GRAIN_ANGLE = 3.0, math.pi / 6  # pixels; angle between the grains of one class and the next
 STRIPES = 0.09  # their height
 REACH = 1.27  # of the furthest corner from an object's centre, in half diameters
 
@@ -29,7 +29,7 @@ class Look:
     relief: float = 0.04  # height of its texture
     objects: tuple[int, int] = (8, 16)  # in 96 x 96 pixels; larger scenes hold more, at the same density
     clutter: tuple[int, int] = (0, 0)  # bars that belong to the background, likewise
-    diameter: tuple[float, float] = (6, 64)  # log-uniform
+    diameter: tuple[int, int] = (6, 64)  # log-uniform
     contrast: tuple[float, float] = (0.10, 0.34)  # between an object and the background, whatever its size
     lighting: float = 0.10  # largest share by which light rises or falls towards the border
     noise: float = 0.012  # standard deviation

@@ -123,9 +123,16 @@ def test_one_bad_image_is_named_and_the_others_go_on(
     assert dataset.read("a").valid.any()
 
 
-def test_same_unknown_id_in_most_masks_refuses_the_folder(labelled_folder: Path) -> None:
-    with pytest.raises(BadInput, match="label id 2 is neither one of the 2 classes nor ignored, in 5 of the first 5"):
-        open_folder(labelled_folder, "classes=2&ignore=255")
+@pytest.mark.parametrize(("query", "id"), [("classes=2&ignore=255", 2), ("classes=3&ignore=none", 255)])
+def test_same_unknown_id_in_most_masks_refuses_the_folder(
+    labelled_folder: Path, write: Callable, query: str, id: int
+) -> None:
+    for name in "ab":
+        write(labelled_folder / "masks" / f"{name}.png", np.zeros((4, 6)))
+    with pytest.raises(
+        BadInput, match=f"label id {id} is neither one of the . classes nor ignored, in 3 of the first 5"
+    ):
+        open_folder(labelled_folder, query)
 
 
 def test_unknown_id_in_half_of_the_masks_is_left_to_its_rows(labelled_folder: Path, write: Callable) -> None:

@@ -109,6 +109,12 @@ def test_exif_orientation_is_left_alone_and_noted(tmp_path: Path, photo: np.ndar
     assert picture.notes == ("EXIF orientation not applied, pixels read as stored",)
 
 
+def test_broken_exif_is_a_broken_file(tmp_path: Path, photo: np.ndarray) -> None:
+    Image.fromarray(photo).save(tmp_path / "image.webp", exif=b"no exif at all")
+    with pytest.raises(BadImage, match=r"image\.webp is damaged"):
+        read_image(tmp_path / "image.webp")
+
+
 @pytest.mark.parametrize("array", [GREY, GREY / 255, np.dstack([GREY] * 5), (GREY / 255).astype(np.float16)])
 def test_arrays_keep_their_channels(tmp_path: Path, array: np.ndarray) -> None:
     np.save(tmp_path / "bands.npy", array)
@@ -122,6 +128,7 @@ def test_arrays_keep_their_channels(tmp_path: Path, array: np.ndarray) -> None:
     ("array", "fault"),
     [
         (GREY.astype(np.float32), "floats in .0, 1., found 0 to 230"),
+        (GREY / 115 - 1, "found -1 to 1"),
         (np.array([[0.5, np.nan]]), "found nan"),
         (GREY.astype(np.uint16), "found uint16"),
         (np.zeros((2, 2, 2, 2), dtype=np.uint8), "h w c"),

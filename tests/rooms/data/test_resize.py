@@ -90,7 +90,8 @@ def test_halving_a_mask_takes_the_pixel_under_the_centre() -> None:
 
 
 def test_crop_is_central_in_image_and_mask_alike() -> None:
-    columns = torch.arange(7).expand(4, 7).contiguous()
-    cropped = resize_mask(columns, rule("centre-crop-4"))
-    assert cropped[0].tolist() == [1, 2, 3, 4]
-    assert torch.equal(resize_images((columns / 7).expand(1, 1, 4, 7), rule("centre-crop-4"))[0, 0], cropped / 7)
+    crop = rule("centre-crop-4")
+    wide = torch.arange(4 * 9).view(4, 9)
+    assert torch.equal(resize_mask(wide, crop), wide[:, 2:6])
+    assert torch.equal(resize_mask(wide.T, crop), wide.T[2:6])
+    assert torch.equal(resize_images((wide / 36)[None, None], crop)[0, 0], wide[:, 2:6] / 36)

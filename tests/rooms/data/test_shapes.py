@@ -11,7 +11,7 @@ import torch
 
 from segstress.core import BadImage, BadInput
 from segstress.data import load
-from segstress.data.scenes import CLASSES, SHIFTED, USUAL, Look, Thing, draw_scene, find_border
+from segstress.data.scenes import CLASSES, Look, Thing, draw_scene, find_border
 from segstress.data.scenes import _covers as covers
 
 
@@ -85,14 +85,14 @@ def test_density_of_objects_does_not_depend_on_the_size() -> None:
 def test_shapes_have_their_area_however_they_are_turned(kind: str, area: float) -> None:
     y, x = np.mgrid[-150:150, -150:150] + 0.5
     for turn in (0.0, 0.5, 2.0):
-        thing = Thing(CLASSES.index(kind), diameter=200, row=0, column=0, turn=turn, colour=np.zeros(3))
+        thing = Thing(CLASSES.index(kind), diameter=200.0, row=0.0, column=0.0, turn=turn, colour=np.zeros(3))
         assert covers(thing, x, y).sum() / 100**2 == pytest.approx(area, rel=0.02)
 
 
 def test_grain_lies_at_the_angle_of_its_class_and_below_eps() -> None:
-    still = Look(relief=0, lighting=0, noise=0)
+    still = Look(relief=0.0, lighting=0.0, noise=0.0)
     with_grain, labels = draw_scene(random(3), (96, 96), still, grain=0.024)
-    without, same = draw_scene(random(3), (96, 96), still, grain=0)
+    without, same = draw_scene(random(3), (96, 96), still, grain=0.0)
     grain = with_grain.astype(int) - without
     assert np.array_equal(labels, same)
     assert not grain[labels == 0].any()
@@ -110,7 +110,7 @@ def test_grain_lies_at_the_angle_of_its_class_and_below_eps() -> None:
 def test_small_objects_lie_in_front_of_large_ones() -> None:
     """The other way round, large objects hide most small ones: outlines fill 0.15 of the scene, not 0.28."""
     crowded = Look(objects=(30, 30), diameter=(8, 90))
-    scenes = [draw_scene(random(seed), (96, 96), crowded, grain=0)[1] for seed in range(8)]
+    scenes = [draw_scene(random(seed), (96, 96), crowded, grain=0.0)[1] for seed in range(8)]
     assert np.mean([find_border(labels, 1) for labels in scenes]) > 0.22
 
 
@@ -136,11 +136,11 @@ def test_pool_is_unlabelled_but_its_masks_are_known() -> None:
 
 
 def test_pool_is_shifted() -> None:
-    usual, shifted = (
-        [draw_scene(random(seed), (96, 96), look, 0.024)[0] for seed in range(40)] for look in (USUAL, SHIFTED)
-    )
-    spread = [np.std([image.mean((0, 1)) for image in images]) for images in (usual, shifted)]
-    assert spread[1] > 1.5 * spread[0]
+    spread = {}
+    for split in ("test", "pool"):
+        dataset = load(f"shapes:{split}?count=30")
+        spread[split] = torch.stack([dataset.read(id).image.mean((1, 2)) for id in dataset.ids()]).std()
+    assert spread["pool"] > 1.5 * spread["test"]
 
 
 @pytest.mark.parametrize("query", ["count=0", "size=4", "size=96x", "grain=-1", "border=-1"])
