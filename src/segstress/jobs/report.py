@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from ..attacks import Attack
-from ..core import BadInput, Perturbation, perturbations, to_plain
+from ..core import BadInput, Perturbation, digest, perturbations, to_plain
+from ..models import models
 from ..reports import Frame, ImageRow, Objects, Outcome, Study, summary, write
 from ..runtime import Cell, Store
+from .plan import Plan, read_plan
 
 GALLERY = 6  # images of each study in the page
 
@@ -36,18 +38,25 @@ def studies(folders: Iterable[Path]) -> list[Study]:
 
 def _studies(folder: Path) -> list[Study]:
     store = Store(folder)
-    cells = store.cells()
-    if not cells:
+    if not store.cells():
         raise BadInput(f"{folder} holds no results; expected a folder made by segstress run or segstress attack")
+    cells = _declared(store.cells(), read_plan(folder / "plan.yaml"))
     found = []
     for clean in (cell for cell in cells if cell.perturbation["kind"] == "clean"):
         same = [cell for cell in cells if (cell.prints, cell.seed) == (clean.prints, clean.seed) and cell is not clean]
         built = [(cell, perturbations.build(cell.perturbation)) for cell in same]
-        threats = sorted({_threat(change) for _, change in built}) or [""]
+        threats = list(dict.fromkeys(_threat(change) for _, change in built)) or [""]
         for threat in threats:
             members = [(cell, change) for cell, change in built if _threat(change) == threat]
             found.append(_study(store, clean, members, threat))
     return found
+
+
+def _declared(cells: list[Cell], plan: Plan) -> list[Cell]:
+    """Cells in the order of the plan."""
+    order = [*map(models.spec, map(models.build, plan.models)), *map(perturbations.spec, plan.changes())]
+    place = {digest(spec): number for number, spec in enumerate(order)}
+    return sorted(cells, key=lambda cell: tuple(place[digest(dict(spec))] for spec in (cell.model, cell.perturbation)))
 
 
 def _threat(change: Perturbation) -> str:
