@@ -69,8 +69,10 @@ class Resize:
 
 def parse_sides(text: str) -> int | Sides:
     """Pixels written `96` or `96x128` (height x width)."""
-    height, times, width = text.partition("x")
-    return (int(height), int(width)) if times else int(height)
+    height, *width = text.split("x")
+    if len(width) > 1 or not all(side.isdecimal() for side in (height, *width)):
+        raise BadInput(f"expected pixels such as 96 or 96x128 (height x width), found '{text}'")
+    return (int(height), int(width[0])) if width else int(height)
 
 
 def parse_resize(value: Any) -> Any:

@@ -111,7 +111,7 @@ def _paint(
     )
     patch = image[window]
     y, x = np.mgrid[window][:, : patch.shape[0], : patch.shape[1]] + 0.5  # pixel centres
-    inside = _covers(thing, x - thing.column, y - thing.row)
+    inside = covers(thing, x - thing.column, y - thing.row)
     surface = 0.02 * _value_noise(random, inside.shape, 12)
     if CLASSES[thing.kind] == "striped":
         angle, period = random.uniform(0, math.pi), random.uniform(5, 8)
@@ -122,7 +122,7 @@ def _paint(
     labels[window][inside] = thing.kind
 
 
-def _covers(thing: Thing, x: Float[ndarray, "h w"], y: Float[ndarray, "h w"]) -> Bool[ndarray, "h w"]:
+def covers(thing: Thing, x: Float[ndarray, "h w"], y: Float[ndarray, "h w"]) -> Bool[ndarray, "h w"]:
     """Where the object is, in coordinates turned with it and measured in half diameters."""
     cosine, sine = (2 / thing.diameter * part for part in (math.cos(thing.turn), math.sin(thing.turn)))
     u, v = cosine * x + sine * y, cosine * y - sine * x

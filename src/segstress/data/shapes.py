@@ -16,8 +16,8 @@ from .dataset import Dataset, Sample, datasets
 from .resize import parse_sides
 from .scenes import CLASSES, SHIFTED, USUAL, draw_scene, find_border
 
-MOST = 10_000_000  # scenes in a split
-FIRST_SEED = {"train": MOST, "val": 2 * MOST, "test": 3 * MOST, "pool": 4 * MOST}  # so splits share no scene
+MOST = 10_000_000  # scenes in a split, so that splits share none
+FIRST_SEED = {"train": MOST, "val": 2 * MOST, "test": 3 * MOST, "pool": 4 * MOST}
 
 Pixels = Annotated[int, Field(ge=8)]
 SceneSize = Annotated[

@@ -11,8 +11,7 @@ import torch
 
 from segstress.core import BadImage, BadInput
 from segstress.data import load
-from segstress.data.scenes import CLASSES, Look, Thing, draw_scene, find_border
-from segstress.data.scenes import _covers as covers
+from segstress.data.scenes import CLASSES, Look, Thing, covers, draw_scene, find_border
 
 
 def random(seed: int) -> np.random.Generator:
@@ -145,7 +144,7 @@ def test_pool_is_shifted() -> None:
 
 @pytest.mark.parametrize("query", ["count=0", "size=4", "size=96x", "grain=-1", "border=-1"])
 def test_impossible_settings_are_refused(query: str) -> None:
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput, match=r"greater than or equal|such as 96 or 96x128"):
         load(f"shapes:test?{query}")
 
 
