@@ -56,10 +56,8 @@ class Peer:
 
     def seconds(self, name: str) -> float:
         """CPU seconds of one call."""
-        assert self.process.stdin is not None and self.process.stdout is not None  # noqa: S101
-        self.process.stdin.write(f"{name}\n")
-        self.process.stdin.flush()
-        return float(self.process.stdout.readline())
+        print(name, file=self.process.stdin, flush=True)
+        return float(next(iter(self.process.stdout or ())))
 
 
 def our_seconds(name: str, images: torch.Tensor) -> float:
@@ -86,7 +84,10 @@ def main() -> None:
     totals = [0.0, 0.0]
     for name in [*WITHOUT_FROST, *SUITES["extra4"], "frost_procedural", *SUITES["local"]]:
         shared = peer is not None and name in [*WITHOUT_FROST, *SUITES["extra4"]]
-        times = [(our_seconds(name, images), peer.seconds(name) if peer and shared else np.nan) for _ in range(given.pairs + 1)]
+        times = [
+            (our_seconds(name, images), peer.seconds(name) if peer and shared else np.nan)
+            for _ in range(given.pairs + 1)
+        ]
         ours, theirs = (statistics.median(column) for column in zip(*times[1:], strict=True))
         if name in WITHOUT_FROST:
             totals = [totals[0] + ours, totals[1] + theirs]

@@ -110,10 +110,9 @@ def power_noise(draws: Draws, height: int, width: int, slope: float) -> Map:
     down, right = torch.fft.fftfreq(height), torch.fft.rfftfreq(width)
     frequency = torch.hypot(down[:, None], right).to(draws.device)
     frequency[0, 0] = math.inf  # the mean is of no interest
-    return _standard(torch.fft.irfft2(spectrum * frequency.pow(-slope / 2), s=(height, width)).flatten(1)).view(
-        -1, height, width
-    )
+    noise = torch.fft.irfft2(spectrum * frequency.pow(-slope / 2), s=(height, width))
+    return _standard(noise.flatten(1)).view_as(noise)
 
 
 def _standard(values: Float[Tensor, "b n"]) -> Float[Tensor, "b n"]:
-    return (values - values.mean(1, keepdim=True)) / values.std(1, keepdim=True).clamp(min=1e-6)
+    return (values - values.mean(1, keepdim=True)) / values.std(1, keepdim=True, correction=0).clamp(min=1e-6)

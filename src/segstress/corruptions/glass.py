@@ -29,8 +29,8 @@ class GlassBlur(Corruption):
         blurred = gaussian_blur(images, sigma).mul(255).add(1e-3).floor() / 255  # the thousandth: rounding is no level
         source = torch.arange(len(images) * height * width, device=images.device)
         for _ in range(passes):
-            source = source[one_pass(draws.integers(-reach, reach, 2, height, width), reach)]
-        pixels = blurred.transpose(0, 1).reshape(3, -1)[:, source]
+            source = source.index_select(0, one_pass(draws.integers(-reach, reach, 2, height, width), reach))
+        pixels = blurred.transpose(0, 1).reshape(3, -1).index_select(1, source)
         shuffled = pixels.view(3, len(images), height, width).transpose(0, 1)
         return gaussian_blur(shuffled, sigma)
 
@@ -45,10 +45,10 @@ def one_pass(offsets: Int64[Tensor, "b 2 h w"], reach: int) -> Int64[Tensor, " p
     places = torch.arange(batch * height * width, device=offsets.device).view(batch, height, width)
     inner = torch.zeros((height, width), dtype=torch.bool, device=offsets.device)
     inner[reach + 1 : height - reach + 1, reach + 1 : width - reach + 1] = True
-    target = places + (offsets[:, 0] * width + offsets[:, 1]) * inner
-    target = target.flatten()
-    visited = inner.flatten().repeat(batch)[target] & (target > places.flatten())
-    jump = torch.where(visited, target, places.flatten())
-    while not torch.equal(further := jump[jump], jump):
+    target = (places + (offsets[:, 0] * width + offsets[:, 1]) * inner).flatten()
+    places = places.flatten()
+    visited = inner.flatten().repeat(batch).index_select(0, target) & (target > places)
+    jump = torch.where(visited, target, places)
+    while not torch.equal(further := jump.index_select(0, jump), jump):  # on a CPU four times as fast as jump[jump]
         jump = further
-    return target[jump]
+    return target.index_select(0, jump)

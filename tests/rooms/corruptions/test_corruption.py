@@ -1,0 +1,168 @@
+"""What every corruption keeps to, whatever it does."""
+
+import json
+
+import pytest
+import torch
+
+from segstress.core import BadImage, BadInput, stream
+from segstress.corruptions import alter, corruptions
+
+NAMES = [name for name in corruptions.names() if name != "frost"]  # frost needs photographs
+IDS = ("one", "two", "three")
+
+
+def pictures(height=40, width=56, dtype=torch.float32):
+    """Smooth images that touch 0 and 1."""
+    coarse = torch.rand((len(IDS), 3, 5, 7), generator=stream(0, "pictures", "pixels"), dtype=dtype)
+    smooth = torch.nn.functional.interpolate(coarse, (height, width), mode="bilinear")
+    return (1.4 * smooth - 0.2).clamp(0, 1)
+
+
+def altered(name, images, severity, seed=0, ids=IDS, **options):
+    return alter(corruptions.build(name), images, severity, ids=ids, seed=seed, **options)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_stays_an_image(name):
+    for severity in (1, 5):
+        for dtype in (torch.float32, torch.float64):
+            images = pictures(dtype=dtype)
+            result = altered(name, images, severity).images
+            assert result.shape == images.shape
+            assert result.dtype == dtype
+            assert torch.isfinite(result).all()
+            assert result.min() >= 0
+            assert result.max() <= 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_alone_as_in_a_batch(name):
+    images = pictures()
+    together = altered(name, images, 3).images
+    alone = altered(name, images[1:2], 3, ids=IDS[1:2]).images
+    assert torch.allclose(alone[0], together[1], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_same_seed_same_image_and_input_untouched(name):
+    images = pictures()
+    before = images.clone()
+    one, two = (altered(name, images, 4, seed=7).images for _ in range(2))
+    assert torch.equal(one, two)
+    assert torch.equal(images, before)
+
+
+RANDOM = [
+    name
+    for name in NAMES
+    if name
+    not in (
+        *("brightness", "contrast", "defocus_blur", "gaussian_blur", "jpeg_compression"),
+        *("pixelate", "saturate", "zoom_blur"),
+    )
+]
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_seed_image_and_severity_choose_the_draw(name):
+    images = pictures(96, 96)[:1].expand(2, -1, -1, -1).contiguous()
+    first = altered(name, images, 5, ids=IDS[:2]).images
+    assert not torch.equal(first[0], first[1]), "two ids, one draw"
+    assert not torch.equal(first, altered(name, images, 5, seed=1, ids=IDS[:2]).images), "two seeds, one draw"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_severity_nought_is_identity_and_fractions_lie_between(name):
+    images = pictures()
+    assert torch.equal(altered(name, images, 0).images, images)
+    corruption = corruptions.build(name)
+    half = altered(name, images, 0.5).images
+    level = corruption.levels[0]
+    from segstress.corruptions import Draws
+
+    kind = corruptions.spec(corruption)["kind"]
+    full = corruption.alter(images, level, Draws.of(IDS, 0, f"corruption/{kind}/0.5", images.device)).images
+    assert torch.allclose(half, (images + full) / 2, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_five_is_worse_than_one(name):
+    images = pictures(96, 96)
+    pair = (3, 5) if name == "saturate" else (1, 5)  # its first two severities take colour away, the others add it
+    mild, strong = (float((altered(name, images, severity).images - images).square().mean()) for severity in pair)
+    assert 0 < mild < strong
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("sides", [(1, 1), (3, 50), (17, 2)])
+def test_small_images_do_not_fail(name, sides):
+    images = pictures(*sides)
+    for severity in (1, 3, 5):
+        result = altered(name, images, severity).images
+        assert result.shape == images.shape
+        assert torch.isfinite(result).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_is_data_and_says_what_it_is(name):
+    corruption = corruptions.build(name)
+    assert corruptions.build(json.loads(json.dumps(corruptions.spec(corruption)))) == corruption
+    assert len(corruption.levels) == 5
+    assert len(corruptions.about(name)) > 20
+
+
+LOCAL = ["occlusion", "occlusion?fill=noise&shape=ellipse", "sun_glare", "lens_dirt", "raindrops", "shadow"]
+
+
+@pytest.mark.parametrize("name", [*LOCAL, "occlusion?fill=blur", "lost_blocks"])
+def test_local_effects_leave_the_rest_alone(name):
+    images = pictures(96, 128)
+    for severity in (1, 2.5):
+        result = altered(name, images, severity)
+        assert torch.equal(result.images.movedim(1, -1)[~result.touched], images.movedim(1, -1)[~result.touched]), (
+            "pixels changed outside"
+        )
+        assert result.touched.flatten(1).any(1).all()
+        assert not result.touched.flatten(1).all(1).any()
+
+
+def test_occlusion_covers_the_published_share():
+    share = altered("occlusion?shape=ellipse", pictures(200, 300), 4).touched.float().mean((1, 2))
+    assert torch.allclose(share, torch.tensor(0.1), atol=0.003)
+
+
+@pytest.mark.parametrize("name", ["gaussian_blur", "defocus_blur", "pixelate", "motion_blur"])
+def test_reference_size_scales_lengths(name):
+    small = pictures(64, 64)
+    large = torch.nn.functional.interpolate(small, scale_factor=2.0, mode="bilinear")
+
+    def damage(images, reference):
+        change = altered(name, images, 3, reference_size=reference).images - images
+        return float(change.square().mean().sqrt())
+
+    assert damage(large, 64) == pytest.approx(damage(small, 64), rel=0.1)
+    assert damage(large, None) < 0.8 * damage(small, None)
+
+
+def test_bad_requests_are_named():
+    with pytest.raises(BadInput, match="from 0 to 5, found 6"):
+        altered("fog", pictures(), 6)
+    with pytest.raises(BadInput, match="did you mean 'gaussian_noise'"):
+        corruptions.build("gausian_noise")
+    with pytest.raises(BadImage, match="repeat a grey channel"):
+        altered("fog", pictures()[:, :1], 3)
+    with pytest.raises(BadImage, match="uint8"):
+        altered("fog", (pictures() * 255).byte(), 3)
+    with pytest.raises(BadInput, match="use frost_procedural"):
+        altered("frost?photographs=nowhere", pictures(), 3)
+
+
+def test_frost_from_photographs(tmp_path):
+    from PIL import Image
+
+    Image.new("RGB", (30, 20), (255, 0, 0)).save(tmp_path / "red.png")
+    images = pictures()
+    frosted = altered(f"frost?photographs={tmp_path}", images, 1).images
+    red = torch.tensor([1.0, 0.0, 0.0])[:, None, None]
+    assert torch.allclose(frosted, (images + 0.4 * red).clamp(0, 1), atol=1e-6)
