@@ -26,7 +26,6 @@ class Rule:
     fetched: Annotated[int, Field(ge=1)] = 20  # candidates kept, so that a rejected image has a successor
     highest: float = 1 - 1e-9  # images on which the two agree this much are no candidates
     near: Annotated[int, Field(ge=-1, le=64)] = 6  # bits of the perceptual hash; this near = the same; -1 = off
-    background: int | None = 0  # a class that forms no group
 
 
 class Member(NamedTuple):
@@ -47,9 +46,9 @@ class Candidates:
     It is changed in place, because it is the memory of a walk over shards; whatever their order, it ends the same.
     """
 
-    def __init__(self, models: int, classes: int, rule: Rule) -> None:
+    def __init__(self, models: int, classes: int, rule: Rule, background: int | None = 0) -> None:
         shape = (models, models, classes, max(rule.fetched, rule.chosen))
-        self.rule = rule
+        self.rule, self.background = rule, background  # the background forms no group
         self.scores: Float32[np.ndarray, "models models classes places"] = np.full(shape, np.inf, dtype=np.float32)
         self.images = np.full(shape, NOBODY, dtype=ID_TYPE)
         self.shares: Float32[np.ndarray, "models models classes places"] = np.zeros(shape, dtype=np.float32)
@@ -65,7 +64,7 @@ class Candidates:
         models, classes = shares.shape[1:]
         for defender in range(models):
             for class_ in range(classes):
-                if class_ == self.rule.background:
+                if class_ == self.background:
                     continue
                 seen = shares[:, defender, class_]
                 low, high = bounds.low[defender, class_], bounds.high[defender, class_]
@@ -107,7 +106,7 @@ class Candidates:
             for defender in range(models)
             for attacker in range(models)
             for class_ in range(classes)
-            if defender != attacker and class_ != self.rule.background
+            if defender != attacker and class_ != self.background
         ]
 
 

@@ -23,8 +23,10 @@ def pool(seed: int, images: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return ids, shares, scores
 
 
-def select(parts: list[tuple[np.ndarray, ...]], rule: Rule, bounds: Bounds | None = None) -> Candidates:
-    found = Candidates(MODELS, CLASSES, rule)
+def select(
+    parts: list[tuple[np.ndarray, ...]], rule: Rule, bounds: Bounds | None = None, background: int | None = 0
+) -> Candidates:
+    found = Candidates(MODELS, CLASSES, rule, background)
     for images, shares, scores in parts:
         found.add(images, shares, scores, bounds or any_size(MODELS, CLASSES))
     return found
@@ -82,9 +84,9 @@ def test_images_without_an_answer_or_without_discrepancy_are_no_candidates() -> 
 
 
 def test_background_forms_no_group() -> None:
-    found = select([pool(1)], Rule(background=0))
+    found = select([pool(1)], Rule())
     assert all(class_ != 0 for _, _, class_ in found.groups())
-    assert select([pool(1)], Rule(background=None)).subset(0, 1, 0)
+    assert select([pool(1)], Rule(), background=None).subset(0, 1, 0)
 
 
 def test_scores_of_classes_are_read_by_group() -> None:

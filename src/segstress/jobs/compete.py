@@ -1,0 +1,113 @@
+"""The straight line of a competition: index, predict, compare, select, judge, rank; each step resumes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ..competition.vocabulary import Vocabulary
+from ..core import BadInput
+from ..runtime import alone, record
+from .evaluate import Progress
+from .mad_compare import compare
+from .mad_index import index
+from .mad_labels import Field
+from .mad_plan import Contest, Entrant, admit, entrants, read_contest, vocabulary
+from .mad_predict import predict
+from .mad_rank import JudgedBy, Standing, by_truth, by_votes
+from .mad_select import Selection, read_members, select
+from .mad_store import ContestStore
+
+
+@dataclass(frozen=True)
+class Competition:
+    """A competition in its folder, ready for the next step."""
+
+    folder: Path
+    contest: Contest
+    field: list[Entrant]
+    words: Vocabulary
+
+    @property
+    def store(self) -> ContestStore:
+        """Where its results rest."""
+        return ContestStore(self.folder, self.contest.shard_size)
+
+    @property
+    def names(self) -> list[str]:
+        """Of the models, in their order."""
+        return [entrant.name for entrant in self.field]
+
+    def index(self, progress: Progress, workers: int = 0) -> pa.Table:
+        """Step 1: look at every image of the pool."""
+        with alone(self.folder):
+            return index(self.folder, self.contest, progress, workers)
+
+    def predict(self, progress: Progress, workers: int = 0) -> list[str]:
+        """Step 2: every model on every image; what went wrong."""
+        with alone(self.folder):
+            record(self.folder, self.contest.numerics)
+            return predict(self.store, self.contest, self.field, self.words, progress, workers)
+
+    def compare(self, progress: Progress, workers: int = 0) -> None:
+        """Step 3: agreement of every pair."""
+        with alone(self.folder):
+            compare(self.store, self.contest, self.field, self.words, progress, workers)
+
+    def select(self) -> Selection:
+        """Step 4: the most discrepant images."""
+        with alone(self.folder):
+            return select(self.store, self.contest, self.field, self.words)
+
+    def members(self) -> list[Any]:
+        """The selection as it stands."""
+        return read_members(self.folder, self.field, self.words)
+
+    def images(self) -> Field:
+        """The pool's images with every model's map."""
+        return Field(self.store, self.contest, self.field, self.words)
+
+    def rank(self, judged_by: JudgedBy, draws: int = 1000) -> Standing:
+        """Last step: who wins."""
+        if judged_by == "votes":
+            return by_votes(self.images(), self.members(), draws)
+        return by_truth(self.images(), self.members(), judged_by, draws)
+
+
+def begin(contest: Contest, folder: Path) -> Competition:
+    """A new competition, or the one that the folder holds if it is the same."""
+    field = entrants(contest)
+    words = vocabulary(contest, field, contest.data())
+    with alone(folder):
+        admit(folder, contest)
+    return Competition(folder, contest, field, words)
+
+
+def reopen(folder: Path) -> Competition:
+    """The competition of a folder."""
+    contest = read_contest(folder)
+    field = entrants(contest)
+    return Competition(folder, contest, field, vocabulary(contest, field, contest.data()))
+
+
+def add(folder: Path, models: Sequence[str], progress: Progress, workers: int = 0) -> Competition:
+    """Let more models compete (Algorithm 2): only their own maps and pairs are computed."""
+    before = read_contest(folder)
+    if not models:
+        raise BadInput("add: expected at least one --model, found none")
+    grown = begin(replace(before, models=[*before.models, *models]), folder)
+    walk(grown, progress, workers)
+    return grown
+
+
+def walk(competition: Competition, progress: Progress, workers: int = 0) -> tuple[Selection, list[str]]:
+    """From the pool to the selection, as far as it is not done yet; also what went wrong on the way."""
+    if not (competition.folder / "index.parquet").exists():
+        competition.index(progress, workers)
+    faults = competition.predict(progress, workers)
+    competition.compare(progress, workers)
+    return competition.select(), faults

@@ -1,0 +1,144 @@
+"""The last step of a competition: who wins, judged by masks, imported labels or votes, and how surely."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pydantic
+
+from ..competition.matrices import Judged, aggressiveness, performance, resistance
+from ..competition.ranking import check_connected, fit, geometric, perron, separable
+from ..competition.select import Member
+from ..competition.uncertainty import Ranking, rank
+from ..competition.votes import Tally, Vote, check_votes, tally
+from ..core import BadInput
+from .mad_labels import Field, quality
+
+JudgedBy = Literal["masks", "labels", "votes"]
+PRIOR = 0.1  # precision of the normal prior that keeps strengths of separable votes finite
+VOTES = "votes.jsonl"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The outcome of a competition."""
+
+    names: list[str]
+    judged_by: JudgedBy
+    images: int
+    rankings: Mapping[str, Ranking]  # aggressiveness and resistance; of votes overall, attack and defence
+    others: Mapping[str, np.ndarray]  # strengths by other methods, as a check
+    notes: list[str]
+    matrices: Mapping[str, np.ndarray]
+    judged: Judged | None = None  # with masks or labels
+    quality: np.ndarray | None = None  # (images, models)
+    votes: Sequence[Vote] = ()
+
+
+def by_truth(field: Field, members: Sequence[Member], judged_by: JudgedBy, draws: int = 1000) -> Standing:
+    """Ranking by the quality of both models on the images selected for them."""
+    names = [entrant.name for entrant in field.entrants]
+    truth_of = field.mask if judged_by == "masks" else field.label
+    places, table = _qualities(field, sorted({member.image for member in members}), truth_of)
+    counted = [member for member in members if _known(member, places, table)]
+    if not counted:
+        raise BadInput(f"no selected image has {judged_by} to judge by; import labels, or choose --judge votes")
+    judged = _judged(counted, places, table, len(names))
+    found = performance(judged)
+    matrices = {"aggressiveness": aggressiveness(found), "resistance": resistance(found)}
+    check_connected(matrices["aggressiveness"], names)
+    rankings = {name: rank(_measure(judged, name), judged.distinct, draws) for name in matrices}
+    ratios = matrices["aggressiveness"]
+    others = {"bradley-terry": fit(ratios, "bradley-terry"), "perron": perron(ratios), "geometric": geometric(ratios)}
+    notes = [f"{len(members) - len(counted)} memberships have no truth and do not count"] * (
+        len(counted) < len(members)
+    )
+    return Standing(names, judged_by, judged.distinct, rankings, others, notes, matrices, judged, table)
+
+
+def _measure(judged: Judged, name: str) -> Callable[[np.ndarray | None], np.ndarray]:
+    """Strengths by one of the two matrices, for any weights of the images."""
+    of = {"aggressiveness": aggressiveness, "resistance": resistance}[name]
+    return lambda weights: fit(of(performance(judged, weights)))
+
+
+def _qualities(
+    field: Field, images: Sequence[str], truth_of: Callable[[str], np.ndarray | None]
+) -> tuple[dict[str, int], np.ndarray]:
+    """Place of each image that has a truth, and the quality of every model on it."""
+    rows: list[list[float]] = []
+    places: dict[str, int] = {}
+    for image, maps in field.maps(images):
+        truth = truth_of(image)
+        if truth is not None:
+            places[image] = len(rows)
+            rows.append(
+                [quality(truth, maps[e.name], field.words) if e.name in maps else np.nan for e in field.entrants]
+            )
+    return places, np.array(rows).reshape(len(rows), len(field.entrants))
+
+
+def _known(member: Member, places: Mapping[str, int], table: np.ndarray) -> bool:
+    return member.image in places and bool(
+        np.isfinite(table[places[member.image], [member.defender, member.attacker]]).all()
+    )
+
+
+def _judged(members: Sequence[Member], places: Mapping[str, int], table: np.ndarray, models: int) -> Judged:
+    images, defenders, attackers, classes = (
+        np.array(column, dtype=np.int64)
+        for column in zip(*((places[m.image], m.defender, m.attacker, m.class_) for m in members), strict=True)
+    )
+    return Judged(models, images, defenders, attackers, classes, table[images, defenders], table[images, attackers])
+
+
+def by_votes(field: Field, members: Sequence[Member], draws: int = 1000) -> Standing:
+    """Ranking by people's choices: overall, and as attacker and defender."""
+    names = [entrant.name for entrant in field.entrants]
+    votes = check_votes(read_votes(field.store.folder / VOTES), names)
+    cast = tally(votes, members, names)
+    wins = cast.overall()
+    check_connected(wins, names)
+    notes = []
+    if separable(wins):
+        notes.append(f"some models win or lose every vote: strengths lean on a normal prior of precision {PRIOR}")
+    rankings = {"overall": rank(lambda weights: fit(cast.overall(weights), prior=PRIOR), cast.distinct, draws)}
+    for place, role in enumerate(("attack", "defence")):
+        rankings[role] = rank(_role(cast, place), cast.distinct, draws)
+    others = {"bradley-terry": fit(wins, "bradley-terry", PRIOR)}
+    matrices = {"wins": wins, "attack": cast.attack(), "defence": cast.defence()}
+    return Standing(names, "votes", cast.distinct, rankings, others, notes, matrices, votes=votes)
+
+
+def _role(cast: Tally, place: int) -> Callable[[np.ndarray | None], np.ndarray]:
+    """Strengths of the models in one of the two roles."""
+
+    def strengths(weights: np.ndarray | None) -> np.ndarray:
+        both = fit(cast.roles(weights), prior=PRIOR)
+        own = both[..., place * cast.models : (place + 1) * cast.models]
+        centred: np.ndarray = own - own.mean(-1, keepdims=True)
+        return centred
+
+    return strengths
+
+
+def read_votes(path: Path) -> list[Vote]:
+    """The votes of a ledger without those that were undone."""
+    if not path.exists():
+        raise BadInput(f"{path} does not exist; collect votes with segstress mad judge")
+    votes: dict[str, Vote] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            if "undo" in row:
+                votes.pop(row["undo"], None)
+            else:
+                votes.setdefault(row["id"], Vote(**row))
+        except (ValueError, KeyError, TypeError, pydantic.ValidationError) as error:
+            raise BadInput(f"{path}, line {number}: no vote ({str(error).splitlines()[0]})") from error
+    return list(votes.values())
