@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Protocol
 
 from jaxtyping import Float
 from torch import Tensor
 
 from ..core import Registry
-from .problem import Problem
-
-Seeks = Literal["damage", "smallness"]
+from .problem import Problem, Seeks
 
 
 class Algorithm(Protocol):

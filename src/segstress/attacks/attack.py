@@ -23,6 +23,7 @@ from ..core import (
     settings,
 )
 from .algorithm import Algorithm, attacks
+from .polish import polish
 from .problem import Problem
 
 
@@ -38,6 +39,7 @@ class Attack:
     weights: tuple[float, ...] = ()  # of the classes, for balanced losses; none = 1 / pixels of the class in the image
     draws: Annotated[int, Field(ge=1)] = 1  # passes averaged at each look, for models whose output is random
     keep: Literal["best", "last"] = "best"  # iterate to return; `last` spares the looks that only compare
+    clip: Literal["clamp", "rescale"] = "clamp"  # how a delta that was sought small is brought inside a finite radius
 
     @model_validator(mode="after")
     def _check(self) -> Attack:
@@ -70,6 +72,7 @@ class Attack:
             model,
             batch,
             self.threat,
+            seeks=self.algorithm.seeks,
             region=zones.get("inside"),
             aim=zones.get("aim"),
             weights=self.weights,
@@ -78,17 +81,41 @@ class Attack:
             keep=self.keep,
         )
         with torch.no_grad():
-            last = problem.feasible.project(self.algorithm.run(problem), self.threat.radius)
-        return Perturbed(self._results(problem, last), problem.forwards, problem.backwards, zones)
+            last = self.algorithm.run(problem)
+            results = self._results(problem, last)
+        return Perturbed(results, problem.forwards, problem.backwards, zones)
 
     def _results(self, problem: Problem, last: Tensor) -> tuple[Result, ...]:
         if self.keep == "last":
-            deltas = {"any": last}
-        else:
+            deltas = {"any": self._clip(problem, last)}
+        elif math.isinf(self.threat.radius):
             problem.peek(last)
+            return _smallest(problem)
+        else:
+            sought = next((smallest.delta for smallest in problem.smallest.values()), last)
+            for delta in (last,) if sought is last else (last, sought):
+                problem.peek(self._clip(problem, delta))
             deltas = {goal: tracker.delta for goal, tracker in problem.trackers.items()}
         allowed = problem.feasible
         return tuple(Result(goal, allowed.apply(delta), allowed.size(delta)) for goal, delta in deltas.items())
+
+    def _clip(self, problem: Problem, delta: Tensor) -> Tensor:
+        radius, allowed = self.threat.radius, problem.feasible
+        if self.clip == "rescale" and math.isfinite(radius):
+            shrink = radius / allowed.size(delta).clamp(min=torch.finfo(delta.dtype).tiny)
+            delta = delta * shrink.clamp(max=1)[:, None, None, None]
+        return allowed.project(delta, radius)
+
+
+def _smallest(problem: Problem) -> tuple[Result, ...]:
+    """One polished result for each threshold, that of the threat first."""
+    allowed = problem.feasible
+    raw = {goal: allowed.size(smallest.delta) for goal, smallest in problem.smallest.items()}
+    polish(problem)
+    return tuple(
+        Result(goal, allowed.apply(smallest.delta), allowed.size(smallest.delta), raw_size=raw[goal])
+        for goal, smallest in problem.smallest.items()
+    )
 
 
 def _with_goal(batch: Batch, target: int | None) -> Batch:

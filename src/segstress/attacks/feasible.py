@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -25,6 +27,8 @@ class Feasible:
         """Into box and region, then into the ball: both contain zero, so shrinking leaves neither."""
         delta = delta.clamp(self.lower, self.upper)
         if not isinstance(radius, Tensor):
+            if math.isinf(radius):
+                return delta
             radius = delta.new_full((1,), radius)
         limit = radius[:, None, None, None]
         if self.norm == "linf":

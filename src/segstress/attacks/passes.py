@@ -26,22 +26,31 @@ class Seen(NamedTuple):
 
 
 def read(
-    view: View, images: Float[Tensor, "n c h w"], loss: str | Loss | None, track: str | Loss | None = None
+    view: View,
+    images: Float[Tensor, "n c h w"],
+    loss: str | Loss | None,
+    track: str | Loss | None = None,
+    *,
+    miou: bool = True,
 ) -> Seen:
-    """Sum the losses over each image's aimed pixels, and go back to the images where they ask for it."""
+    """Sum the losses over each image's aimed pixels, and go back to the images where they ask for it.
+
+    A loss by name is one of the labels, turned round where they are the goal; a callable is what the attack raises."""
     value = _total(loss, view)
     slope = torch.autograd.grad(value.sum(), images)[0] if images.requires_grad else images.new_zeros(len(images), 0)
     with torch.no_grad():
         second = _total(track, view)
         standing = view.standing.flatten(1).sum(1).double()
-        miou = image_miou(count(view.prediction, view.labels, view.aim, view.logits.shape[1]))
-    return Seen(slope, value.detach(), second, standing, miou)
+        overlap = torch.zeros_like(standing)
+        if miou:
+            overlap = image_miou(count(view.prediction, view.labels, view.aim, view.logits.shape[1]))
+    return Seen(slope, value.detach(), second, standing, overlap)
 
 
 def _total(loss: str | Loss | None, view: View) -> Float[Tensor, " n"]:
     if loss is None:
         return view.logits.new_zeros(len(view.logits))
-    values = (losses.get(loss) if isinstance(loss, str) else loss)(view)
+    values = loss(view) if callable(loss) else (-1 if view.targeted else 1) * losses.get(loss)(view)
     return torch.where(view.aim, values, 0).flatten(1).sum(1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,11 +15,13 @@ from ..metrics.counts import predict
 from .feasible import Feasible
 from .losses import Loss, View
 from .passes import Seen, balance, mean, read, select, spread
-from .tracker import Tracker
+from .tracker import Smallest, Tracker, suffices
 
 Deltas = Float[Tensor, "b c h w"]
 PerImage = Float[Tensor, " b"]
 Mask = Bool[Tensor, "b h w"]
+Seeks = Literal["damage", "smallness"]
+THRESHOLDS = (0.99, 0.95, 0.9)  # shares of won pixels for which a search for smallness keeps its best
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class Look:
     loss: PerImage  # the larger, the better for the attacker
     track: PerImage  # the second loss, on the same logits
     damage: PerImage  # share of the aimed pixels that are won
-    miou: PerImage  # of the prediction against the labels, or against the goal
+    success: Bool[Tensor, " b"]  # whether that is enough
+    miou: PerImage  # of the prediction against the labels, or against the goal; 0 where only smallness counts
 
 
 class Problem:
@@ -41,6 +45,7 @@ class Problem:
         batch: Batch,
         threat: Threat,
         *,
+        seeks: Seeks = "damage",
         region: Mask | None = None,
         aim: Mask | None = None,
         weights: tuple[float, ...] = (),
@@ -51,7 +56,8 @@ class Problem:
         if model.training:
             raise BadInput("the model is in train mode, so its output depends on the batch; call model.eval() first")
         self.model, self.batch, self.threat, self.seed = model, batch, threat, seed
-        self.draws, self.keep = draws, keep
+        self.seeks, self.draws, self.keep = seeks, draws, keep
+        self.reach = threat.radius if seeks == "damage" else math.inf  # how far a look goes
         self.targeted = batch.goal is not None
         self.labels = batch.labels if batch.goal is None else batch.goal
         valid = batch.valid if batch.goal_valid is None else batch.goal_valid
@@ -61,8 +67,12 @@ class Problem:
         self.feasible = Feasible(batch.images, threat.norm, region)
         self.forwards = torch.zeros(len(batch), dtype=torch.int64)
         self.backwards = torch.zeros(len(batch), dtype=torch.int64)
-        self.trackers = {goal: Tracker(batch.images) for goal in (["any"] if self.targeted else ["accuracy", "miou"])}
-        self._unfinished = list(range(len(batch)))
+        goals = ["any"] if self.targeted else ["accuracy", "miou"]
+        self.trackers = {goal: Tracker(batch.images) for goal in (goals if math.isfinite(threat.radius) else [])}
+        lower = [share for share in THRESHOLDS if share < threat.enough]
+        shares = [threat.enough, *lower] if seeks == "smallness" else []
+        self.smallest = {f"{100 * share:g}%": Smallest(batch.images, share) for share in shares}
+        self._unfinished, self._looks = list(range(len(batch))), 0
         if keep == "best":
             self.peek(torch.zeros_like(batch.images))
 
@@ -87,26 +97,27 @@ class Problem:
         loss: str | Loss | None,
         progress: float = 0.0,
         *,
-        radius: float | None = None,
+        radius: float | PerImage | None = None,
         track: str | Loss | None = None,
         resting: Bool[Tensor, " b"] | None = None,
         slope: bool = True,
     ) -> Look:
-        """Forward and backward at the delta, projected into `radius` (the threat's own by default)."""
-        delta = self.feasible.project(delta, self.threat.radius if radius is None else radius)
+        """Forward and backward at the delta, projected into `radius` (by default the farthest that a look goes)."""
+        delta = self.feasible.project(delta, self.reach if radius is None else radius)
         asleep = set() if resting is None else set(resting.nonzero()[:, 0].tolist())
         places = [place for place in self._unfinished if place not in asleep]
         if not places:
             return self._nothing(delta)
         seen = self._see(select(self.feasible.apply(delta), places).detach(), places, loss, progress, track, slope)
         self._remember(delta, places, seen)
-        whole, sign = len(self.batch), -1 if self.targeted else 1
-        won = 1 - (seen.standing / self.aimed[places].clamp(min=1)).to(delta)
+        whole, aimed = len(self.batch), select(self.aimed, places)
+        won = 1 - (seen.standing / aimed.clamp(min=1)).to(delta)
         return Look(
-            gradient=spread(-seen.gradient if self.targeted else seen.gradient, places, whole),
-            loss=spread(sign * seen.loss, places, whole),
-            track=spread(sign * seen.track, places, whole),
+            gradient=spread(seen.gradient, places, whole),
+            loss=spread(seen.loss, places, whole),
+            track=spread(seen.track, places, whole),
             damage=spread(won, places, whole, fill=1.0),
+            success=spread(suffices(seen.standing, aimed, self.threat.enough), places, whole, fill=True),
             miou=spread(seen.miou.to(delta), places, whole),
         )
 
@@ -115,7 +126,7 @@ class Problem:
         delta: Deltas,
         loss: str | Loss | None = None,
         *,
-        radius: float | None = None,
+        radius: float | PerImage | None = None,
         resting: Bool[Tensor, " b"] | None = None,
     ) -> Look:
         """Forward only, without a gradient; the memory knows this delta too."""
@@ -123,7 +134,7 @@ class Problem:
 
     def _nothing(self, delta: Deltas) -> Look:
         none = delta.new_zeros(len(delta))
-        return Look(gradient=torch.zeros_like(delta), loss=none, track=none, damage=none + 1, miou=none)
+        return Look(torch.zeros_like(delta), loss=none, track=none, damage=none + 1, success=none == 0, miou=none)
 
     def _see(
         self,
@@ -139,14 +150,16 @@ class Problem:
         seen = []
         for _ in range(self.draws):
             with torch.set_grad_enabled(slope):
-                seen.append(read(self._forward(images, places, progress), images, loss, track))
+                view = self._forward(images, places, progress)
+                seen.append(read(view, images, loss, track, miou=self.seeks == "damage" or bool(self.trackers)))
         self.forwards[places] += self.draws
         self.backwards[places] += self.draws * slope
         return mean(seen)
 
     def _forward(self, images: Float[Tensor, "n c h w"], places: list[int], progress: float) -> View:
         logits = self.model(images)
-        prediction = predict(logits.detach())
+        prediction = predict(logits.detach(), check=self._looks % 10 == 0)
+        self._looks += 1
         labels, aim = select(self.labels, places), select(self.aim, places)
         standing = aim & ((prediction != labels) if self.targeted else (prediction == labels))
         return View(logits, prediction, labels, aim, standing, select(self.balance, places), progress, self.targeted)
@@ -155,10 +168,15 @@ class Problem:
         """Show the iterate to the trackers where it lies inside the threat's ball, and let finished images go."""
         if self.keep == "last":
             return
-        whole = len(self.batch)
-        inside = self.feasible.size(delta) <= self.threat.radius * (1 + 1e-6)
+        whole, size = len(self.batch), self.feasible.size(delta)
+        for smallest in self.smallest.values():
+            smallest.show(spread(seen.standing, places, whole, fill=torch.inf), self.aimed, size, delta)
+        if not self.trackers:
+            return
+        inside = size <= self.threat.radius * (1 + 1e-6)
         for goal, tracker in self.trackers.items():
             score = spread(seen.miou if goal == "miou" else seen.standing, places, whole, fill=torch.inf)
             tracker.show(score, delta, inside)
-        left = next(iter(self.trackers.values())).score > 0
-        self._unfinished = [place for place in self._unfinished if left[place]]
+        if self.seeks == "damage":
+            left = next(iter(self.trackers.values())).score > 0
+            self._unfinished = [place for place in self._unfinished if left[place]]

@@ -1,9 +1,9 @@
-"""The best delta seen so far, image by image, for one goal."""
+"""The best delta seen so far, image by image, for one goal: the most harmful, or the smallest that harms enough."""
 
 from __future__ import annotations
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 
@@ -24,6 +24,40 @@ class Tracker:
         better = eligible & (score < self.score)
         self.score = torch.where(better, score, self.score)
         self.delta = choose(better, delta, self.delta)
+
+
+class Smallest:
+    """Keeps, for every image, the shortest delta that does enough; until one does, the most harmful.
+
+    It never asks for a value, so that a GPU need not wait for the host."""
+
+    def __init__(self, delta: Float[Tensor, "b c h w"], enough: float) -> None:
+        self.delta, self.enough = torch.zeros_like(delta), enough
+        self.score = torch.full(delta.shape[:1], torch.inf, dtype=torch.float64, device=delta.device)
+        self._longest = delta[0].numel()  # no delta in the box is longer, in any norm: a score above it is a failure
+
+    @property
+    def success(self) -> Bool[Tensor, " b"]:
+        """Whether any delta did enough."""
+        return self.score <= self._longest
+
+    def show(
+        self,
+        standing: Float[Tensor, " b"],
+        aimed: Int64[Tensor, " b"],
+        size: Float[Tensor, " b"],
+        delta: Float[Tensor, "b c h w"],
+    ) -> None:
+        """Offer one delta an image."""
+        score = torch.where(suffices(standing, aimed, self.enough), size.double(), self._longest + 1 + standing)
+        better = score < self.score
+        self.score = torch.where(better, score, self.score)
+        self.delta = torch.where(better[:, None, None, None], delta, self.delta)
+
+
+def suffices(standing: Float[Tensor, " b"], aimed: Int64[Tensor, " b"], enough: float) -> Bool[Tensor, " b"]:
+    """Whether a share `enough` of the pixels is won; in thousandths, so that rounding cannot decide."""
+    return (aimed - standing) * 1000 >= round(1000 * enough) * aimed
 
 
 def choose(

@@ -94,6 +94,7 @@ class Result:
     images: Float[Tensor, "b c h w"]
     size: Float[Tensor, " b"]  # in the perturbation's own norm
     prediction: Int64[Tensor, "b h w"] | None = None  # only where it is not simply the model's on `images`
+    raw_size: Float[Tensor, " b"] | None = None  # before polishing, where that was done
 
 
 @dataclass(frozen=True)
