@@ -10,9 +10,11 @@ import shutil
 import numpy as np
 import pytest
 from PIL import Image
-
-from segstress.runtime import files
 from tests.conftest import net, write_folder
+
+from segstress.cli.main import main
+from segstress.core import BadInput
+from segstress.runtime import files
 
 QUICK = ("--attack", "pgd?steps=2", "--eps", "8/255", "--workers", "1", "--out", "run")
 SHAPES = "shapes:test?count=2&size=16"
@@ -238,9 +240,7 @@ class TestRequest:
         refused(segstress("verify", tmp_path), "no results")
 
     def test_traceback_only_with_debug(self, segstress):
-        with pytest.raises(Exception, match="did you mean"):
-            from segstress.cli.main import main
-
+        with pytest.raises(BadInput, match="did you mean"):
             main(["attack", "--model", "compcat:cnn", "--data", SHAPES, *QUICK, "--debug"])
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-console = Console()
+console = Console(width=None if sys.stdout.isatty() else 120)  # a file or pipe has no width of its own
 SHOWN = ("accuracy", "cmiou", "nmiou")
 
 

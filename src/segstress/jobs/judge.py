@@ -112,7 +112,8 @@ def stack(samples: Sequence[Sample]) -> Batch:
 
 def row_of(id_: str, seed: int, sample: Sample | None = None) -> Row:
     """The beginning of an image's row."""
-    row: Row = {"image": id_, "goal": "", "status": "ok", "message": "", "finisher": "", "seed": seed, "source": ""}
+    row: Row = dict.fromkeys(("goal", "message", "finisher", "source"), "")
+    row |= {"image": id_, "status": "ok", "seed": seed, "forwards": 0, "backwards": 0}
     if sample is not None:
         row["source"], row["message"] = sample.source, "; ".join(sample.notes)
         row["height"], row["width"] = sample.labels.shape

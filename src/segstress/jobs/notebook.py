@@ -50,6 +50,7 @@ def attack(
     if not isinstance(change, Attack):
         raise BadInput(f"'{name}' is not an attack")
     batch = _batch(images, labels, ignore, target if isinstance(target, Tensor) else None)
+    _check_classes(model, batch)
     perturbed = change.perturb(model, batch, seed)
     result = perturbed.results[0]
     delta = result.images - batch.images
@@ -75,7 +76,7 @@ def _damage(prediction: Tensor, batch: Batch, target: int | Tensor | None) -> Te
         won, counted = (prediction == batch.goal) & batch.goal_valid, batch.goal_valid
     else:
         won, counted = prediction == target, torch.ones_like(batch.valid)
-    return won.flatten(1).sum(1) / counted.flatten(1).sum(1).clamp(min=1)
+    return won.flatten(1).sum(1).double() / counted.flatten(1).sum(1).clamp(min=1)
 
 
 def _batch(images: Tensor, labels: Tensor, ignore: int | None, target: Tensor | None) -> Batch:
@@ -96,6 +97,16 @@ def _batch(images: Tensor, labels: Tensor, ignore: int | None, target: Tensor | 
         hashlib.sha256(image.detach().cpu().contiguous().numpy().tobytes()).hexdigest()[:16] for image in images
     )
     return Batch(ids=ids, images=images.detach(), labels=safe, valid=valid, goal=goal, goal_valid=goal_valid)
+
+
+def _check_classes(model: nn.Module, batch: Batch) -> None:
+    if model.training:
+        raise BadInput("the model is in train mode, so its output depends on the batch; call model.eval() first")
+    with torch.no_grad():
+        classes = model(batch.images[:1]).shape[1]
+    highest = max(int(labels.max()) for labels in (batch.labels, batch.goal) if labels is not None)
+    if highest >= classes:
+        raise BadInput(f"labels: found id {highest}, the model has {classes} classes; name the void id with ignore=...")
 
 
 def _split(labels: Tensor, ignore: int | None) -> tuple[Tensor, Tensor]:

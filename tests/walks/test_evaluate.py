@@ -1,0 +1,233 @@
+"""The straight line, end to end: what a run says does not depend on how it was carried out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.conftest import net, write_folder
+
+from segstress.data.kept import pack, unpack
+from segstress.jobs import Ways, evaluate
+from segstress.jobs.report import figures, studies
+from segstress.jobs.verify import verify
+from segstress.runtime import Store
+
+ALONE = Ways(workers=1)
+METRICS = [
+    name + zone for zone in ("", "_foreground") for name in ("accuracy", "accuracy_image_mean", "cmiou", "nmiou")
+]
+
+
+def plan(**changes):
+    return {
+        "models": [net("tiny")],
+        "data": ["shapes:test?count=4&size=24"],
+        "perturbations": ["pgd?steps=4", "segpgd?steps=4"],
+        "eps": "8/255",
+        **changes,
+    }
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """One finished run that several tests look at."""
+    folder = tmp_path_factory.mktemp("done") / "run"
+    evaluate(plan(), folder, ALONE)
+    return folder
+
+
+def test_json_has_the_promised_shape(done):
+    (run,) = json.loads(json.dumps(figures([done])))["runs"]
+    assert set(run) == {"model", "data", "eps", "clean", "perturbations", "worst_case", "definitions"}
+    assert run["eps"] == pytest.approx(8 / 255)
+    assert list(run["perturbations"]) == ["pgd(steps=4)", "segpgd(steps=4)"]
+    for part in (run["clean"], run["worst_case"], *run["perturbations"].values()):
+        assert set(METRICS) <= set(part)
+        assert all(0 <= part[name] <= 1 for name in METRICS)
+    for values in run["perturbations"].values():
+        assert (values["images"], values["errors"]) == (4, 0)
+        assert (values["forwards"], values["backwards"]) == (4 * 6, 4 * 4)
+    assert "absent=present" in run["definitions"]["nmiou"]
+
+
+def test_worst_case_is_at_most_every_candidate(done):
+    (run,) = figures([done])["runs"]
+    for name in METRICS:
+        candidates = [run["clean"][name], *(values[name] for values in run["perturbations"].values())]
+        assert run["worst_case"][name] <= min(candidates) + 1e-12, name
+    assert run["worst_case"]["accuracy"] < run["clean"]["accuracy"]
+    assert run["worst_case"]["cmiou_bound"] <= run["worst_case"]["cmiou"]
+
+
+def test_unlike_sizes_in_one_run_equal_single_runs(tmp_path):
+    whole = write_folder(tmp_path / "whole", [(16, 20), (24, 16), (12, 12), (16, 20)])
+    evaluate(plan(data=[f"folder:{whole}?classes=7&ignore=255"]), tmp_path / "together", ALONE)
+    (together,) = studies([tmp_path / "together"])
+    for place, name in enumerate(together.ids):
+        for kind in ("images", "masks"):
+            target = tmp_path / name / kind
+            target.mkdir(parents=True)
+            (target / f"{name}.png").write_bytes((whole / kind / f"{name}.png").read_bytes())
+        evaluate(plan(data=[f"folder:{tmp_path / name}?classes=7&ignore=255"]), tmp_path / f"run-{name}", ALONE)
+        (alone,) = studies([tmp_path / f"run-{name}"])
+        for one, many in zip(alone.outcomes, together.outcomes, strict=True):
+            for key, counts in one.counts.items():
+                assert np.array_equal(counts[0], many.counts[key][place]), (name, key)
+
+
+def test_batch_size_changes_rounding_only(tmp_path):
+    for size in (1, 8):
+        numerics = {"batch_size": size, "dtype": "float64"}
+        evaluate(plan(numerics=numerics), tmp_path / str(size), Ways(workers=1, shard_size=8))
+    one, eight = (studies([tmp_path / str(size)])[0] for size in (1, 8))
+    for first, second in zip(one.outcomes, eight.outcomes, strict=True):
+        for key, counts in first.counts.items():
+            assert np.array_equal(counts, second.counts[key]), key
+        for row, other in zip(first.rows, second.rows, strict=True):
+            assert row.linf == pytest.approx(other.linf, abs=1e-9)
+            assert row.l2 == pytest.approx(other.l2, abs=1e-9)
+
+
+def test_batch_size_on_an_embedded_model(tmp_path):
+    worst = []
+    for size in (1, 8):
+        asked = plan(
+            models=["compact:cnn-normal"],
+            data=["shapes:test?count=8&size=48"],
+            perturbations=["segpgd?steps=10"],
+            numerics={"batch_size": size},
+        )
+        evaluate(asked, tmp_path / str(size), Ways(workers=1, shard_size=8))
+        worst.append(figures([tmp_path / str(size)])["runs"][0]["worst_case"]["accuracy"])
+    assert abs(worst[0] - worst[1]) < 0.005
+
+
+def test_stored_results_verify(done):
+    verdicts = verify(done)
+    assert [verdict.faults for verdict in verdicts] == [()] * 3
+    assert sum(verdict.checked for verdict in verdicts) == 4 + 2 * 2 * 4
+
+
+@pytest.mark.parametrize("spoil", ["outside the ball", "outside the box", "another prediction"])
+def test_spoilt_results_are_found(spoil, tmp_path):
+    evaluate(plan(perturbations=["pgd?steps=4"], limit=1), tmp_path / "run", ALONE)
+    path = next((tmp_path / "run" / "cells").glob("*pgd*/kept-*.zst"))
+    images = unpack(path.read_bytes())
+    key = next(key for key in images if key.startswith("accuracy"))
+    changed = images[key].copy()
+    if spoil == "outside the ball":
+        changed[:, 3, 3] = 1 - changed[:, 3, 3].round()
+    elif spoil == "outside the box":
+        changed[0, 0, 0] = -0.01
+    else:
+        changed = changed + (0.5 - changed) * 0.01
+    path.write_bytes(pack(images | {key: changed.astype(np.float32)}))
+    assert any(not verdict.sound for verdict in verify(tmp_path / "run"))
+
+
+def test_without_kept_images_a_share_is_attacked_again(tmp_path):
+    evaluate(plan(data=["shapes:test?count=30&size=16"], perturbations=["pgd?steps=2"]), tmp_path / "run", ALONE)
+    verdicts = verify(tmp_path / "run")
+    assert all(verdict.sound for verdict in verdicts)
+    attacked = next(verdict for verdict in verdicts if "pgd" in verdict.cell)
+    assert attacked.checked == 2 * 24
+    path = next((tmp_path / "run" / "cells").glob("*pgd*/kept-*.zst"))
+    for path in (tmp_path / "run" / "cells").glob("*pgd*/kept-*.zst"):
+        path.unlink()
+    again = next(verdict for verdict in verify(tmp_path / "run") if "pgd" in verdict.cell)
+    assert again.checked == 0
+    assert 0 < again.repeated < 15
+    assert again.sound
+
+
+@pytest.fixture
+def battery(tmp_path):
+    path = tmp_path / "three.yaml"
+    path.write_text("about: three\nperturbations: ['pgd-masked?steps=20', 'pgd?steps=20', 'cospgd?steps=20']\n")
+    return str(path)
+
+
+class TestBattery:
+    """Later attacks of a battery are spared the images that an earlier one finished."""
+
+    def asked(self, battery, **changes):
+        return plan(perturbations=[], battery=battery, eps="160/255", data=["shapes:test?count=6&size=16"], **changes)
+
+    def test_sparing_keeps_accuracy_and_nmiou(self, battery, tmp_path):
+        evaluate(self.asked(battery), tmp_path / "spared", Ways(workers=1, shard_size=2))
+        evaluate(self.asked(battery, exhaustive=True), tmp_path / "whole", Ways(workers=1))
+        spared, whole = (figures([tmp_path / name])["runs"][0] for name in ("spared", "whole"))
+        for name in ("accuracy", "nmiou"):
+            assert spared["worst_case"][name] == whole["worst_case"][name]
+        passes = [sum(v["forwards"] for v in run["perturbations"].values()) for run in (spared, whole)]
+        assert passes[0] < passes[1], "nothing was spared"
+        store = Store(tmp_path / "spared")
+        finishers = {row["finisher"] for cell in store.cells() for row in store.rows(cell, "images")} - {""}
+        assert finishers
+        assert finishers <= {cell.key for cell in store.cells()}
+
+    def test_exhaustive_later_fills_the_gaps(self, battery, tmp_path):
+        evaluate(self.asked(battery), tmp_path / "run", ALONE)
+        evaluate(self.asked(battery, exhaustive=True), tmp_path / "run", ALONE)
+        evaluate(self.asked(battery, exhaustive=True), tmp_path / "whole", ALONE)
+        assert figures([tmp_path / "run"]) == figures([tmp_path / "whole"])
+
+    def test_done_at_spares_more(self, battery, tmp_path):
+        for name, share in (("strict", "0"), ("loose", "60%")):
+            evaluate(self.asked(battery, done_at=share), tmp_path / name, ALONE)
+        strict, loose = (figures([tmp_path / name])["runs"][0] for name in ("strict", "loose"))
+        answers = [sum(v["images"] for v in run["perturbations"].values()) for run in (strict, loose)]
+        assert answers[1] < answers[0]
+
+
+def test_several_radii_make_several_studies(tmp_path):
+    evaluate(plan(eps="1/255,8/255", perturbations=["pgd?steps=4"]), tmp_path / "run", ALONE)
+    small, large = figures([tmp_path / "run"])["runs"]
+    assert (small["eps"], large["eps"]) == (pytest.approx(1 / 255), pytest.approx(8 / 255))
+    assert large["worst_case"]["accuracy"] < small["worst_case"]["accuracy"] <= small["clean"]["accuracy"]
+
+
+def test_a_plug_in_attack_runs_in_workers_too(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from segstress.attacks import attacks\n"
+        "from segstress.attacks.algorithms.pgd import PGD\n"
+        "attacks.preset('mine', PGD, 'PGD of my own', steps=3, loss='cospgd')\n"
+    )
+    asked = plan(perturbations=["mine"], plugins=[str(tmp_path / "mine.py")])
+    evaluate(asked, tmp_path / "run", Ways(workers=2, shard_size=2))
+    (run,) = figures([tmp_path / "run"])["runs"]
+    assert run["perturbations"]["mine"]["images"] == 4
+
+
+def test_import_is_light():
+    heavy = "import sys, segstress; print([name for name in ('torch', 'numpy', 'pydantic') if name in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", heavy], text=True).strip() == "[]"
+
+
+def test_command_line_lists_plans_and_reports(segstress):
+    words = (
+        "--model",
+        net("tiny"),
+        "--data",
+        "shapes:test?count=2&size=16",
+        "--attack",
+        "pgd?steps=2",
+        "--eps",
+        "8/255",
+    )
+    planned = segstress("plan", *words)
+    assert planned.code == 0
+    assert "8" in planned.out
+    assert segstress("attack", *words, "--out", "run", "--workers", "1").code == 0
+    assert Path("run/report/index.html").exists()
+    assert segstress("report", "run", "--out", "elsewhere").code == 0
+    assert sorted(path.suffix for path in Path("elsewhere/tables").iterdir())[0] == ".csv"
+    assert segstress("verify", "run").code == 0
+    for sort in ("attacks", "losses", "models", "datasets", "regions", "batteries", "metrics"):
+        assert segstress("list", sort).code == 0
+    assert "segpgd" in segstress("list", "attacks").out
