@@ -2,16 +2,19 @@
 
 from ..core import import_all as _import_all
 from .augmentation import Augmentation
+from .backbone import Backbone
 from .checkpoints import Checkpoints
-from .fit import Moment, Task, Watcher, fit
+from .fit import Moment, Watcher, fit
 from .optimisers import Optimiser, optimisers
 from .recipes import Recipe, recipes
 from .schedules import Schedule, schedules
+from .task import Task
 
 _import_all(__name__, __path__)
 
 __all__ = [
     "Augmentation",
+    "Backbone",
     "Checkpoints",
     "Moment",
     "Optimiser",

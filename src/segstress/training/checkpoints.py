@@ -44,7 +44,7 @@ class Checkpoints:
         tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
         for place, memory in plain["state"].items():
             tensors |= {f"optimiser.{place}.{name}": value for name, value in memory.items() if value is not None}
-        header = {"state": json.dumps(asdict(state)), "groups": json.dumps(plain["param_groups"])}
+        header = {"progress": json.dumps({"state": asdict(state), "groups": plain["param_groups"]})}
         ready = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
         self.write(self._state, to_bytes(ready, metadata=header))
 
@@ -55,7 +55,7 @@ class Checkpoints:
         try:
             tensors = load_file(self._state)
             with safetensors.safe_open(self._state, framework="pt") as file:
-                header = file.metadata()
+                progress = json.loads(file.metadata()["progress"])
         except (OSError, safetensors.SafetensorError) as error:
             raise BadInput(f"{self._state} cannot be read: {error}; choose another --out to begin anew") from error
         network.load_state_dict(_under(tensors, "network."))
@@ -63,8 +63,8 @@ class Checkpoints:
         for name, tensor in _under(tensors, "optimiser.").items():
             place, _, key = name.partition(".")
             memory.setdefault(int(place), {})[key] = tensor
-        optimiser.load_state_dict({"state": memory, "param_groups": json.loads(header["groups"])})
-        return State(**json.loads(header["state"]))
+        optimiser.load_state_dict({"state": memory, "param_groups": progress["groups"]})
+        return State(**progress["state"])
 
     def save_model(self, network: nn.Module, name: str, card: Mapping[str, Any]) -> None:
         """A model that can be named in a plan, with its card also beside it for people."""

@@ -9,43 +9,12 @@ from typing import Any
 
 import torch
 
-from ..core import BadInput, Batch, Perturbation, perturbations, seed_of
+from ..core import BadInput, Batch, perturbations, seed_of
 from .batches import Reader
 from .checkpoints import Checkpoints, State
-from .optimisers import Optimiser
 from .processes import add_gradients, rank, share_first, total, world
-from .recipes import Recipe
-from .schedules import Schedule
-from .trainee import Trainee
+from .task import Task
 from .validation import validate
-
-
-@dataclass(frozen=True)
-class Task:
-    """All that training needs."""
-
-    network: Trainee  # on its device
-    train: Reader
-    recipe: Recipe
-    attack: Perturbation  # inside the loop
-    optimiser: Optimiser
-    schedule: Schedule
-    epochs: int
-    batch_size: int  # images of a step, over all processes
-    card: Mapping[str, Any]  # what the checkpoint's card says besides figures
-    parts: int = 1  # forward passes by which each process makes its share of a step
-    validation: Reader | None = None
-    probe: Perturbation | None = None  # a short attack, to watch robustness while training
-    every: int = 1  # epochs between validations
-    save_every: int = 500  # steps between states, besides the end of each epoch
-    device: str = "cpu"
-    mixed: bool = False  # bfloat16 where torch thinks it safe
-    seed: int = 0
-
-    @property
-    def steps(self) -> int:
-        """Of one epoch."""
-        return len(self.train.ids) // self.batch_size
 
 
 @dataclass(frozen=True)
@@ -68,13 +37,15 @@ class Watcher:
 
 def fit(task: Task, checkpoints: Checkpoints, watcher: Watcher | None = None) -> State:
     """Train from wherever the folder stands to the end."""
-    _check(task)
+    task.check()
     with torch.random.fork_rng():
         return _Loop(task, checkpoints, watcher or Watcher()).run()
 
 
 @dataclass
 class _Loop:
+    """A training under way."""
+
     task: Task
     checkpoints: Checkpoints
     watcher: Watcher
@@ -86,13 +57,17 @@ class _Loop:
         self.state = self.checkpoints.load_state(self.task.network, self.optimiser)
 
     def run(self) -> State:
+        """All epochs that are left."""
         task, state = self.task, self.state
-        for epoch in range(state.step // task.steps, task.epochs):
-            for parts in task.train.steps(epoch, task.batch_size, task.parts, skip=state.step % task.steps):
-                self._step(parts)
-                if state.step % task.save_every == 0 and state.step % task.steps:
-                    self._save_state()
-            self._close(epoch)
+        try:
+            for epoch in range(state.step // task.steps, task.epochs):
+                for parts in task.train.steps(epoch, task.batch_size, task.parts, skip=state.step % task.steps):
+                    self._step(parts)
+                    if state.step % task.save_every == 0 and state.step % task.steps:
+                        self._save_state()
+                self._close(epoch)
+        except BadInput as error:
+            raise BadInput(f"training stopped after step {state.step}: {error}") from error
         return state
 
     def _step(self, parts: list[Batch]) -> None:
@@ -117,19 +92,20 @@ class _Loop:
         self._update(*total(sums).tolist())
 
     def _update(self, loss: float, accuracy: float) -> None:
+        """Move the weights; stop where they are no numbers any more."""
         task, state = self.task, self.state
-        if not math.isfinite(loss):
-            raise BadInput(
-                f"the loss is {loss} at step {state.step + 1}; the last good checkpoint is kept in "
-                f"{self.checkpoints.folder}; "
-                "try a smaller rate or a longer warm-up in another --out"
-            )
         add_gradients(task.network.parameters())
         factor = task.schedule.factor(state.step / (task.epochs * task.steps))
         for group in self.optimiser.param_groups:
             group["lr"] = factor * group["full"]
         self.optimiser.step()
         self.optimiser.zero_grad()
+        sound = torch.stack([parameter.isfinite().all() for parameter in task.network.parameters()]).all()
+        if not (math.isfinite(loss) and sound):
+            raise BadInput(
+                f"the loss is {loss:g} and would ruin the weights; the checkpoint before stays in "
+                f"{self.checkpoints.folder}; try a smaller rate or a longer warm-up in another --out"
+            )
         state.step += 1
         state.loss += loss
         state.accuracy += accuracy
@@ -158,13 +134,10 @@ class _Loop:
         self._save_state()
 
     def _validate(self, reader: Reader) -> dict[str, dict[str, float]]:
-        watched = {"clean": perturbations.build("clean")} | (
-            {self.task.probe.label: self.task.probe} if self.task.probe else {}
-        )
-        return {
-            name: validate(self.task.network, reader, perturbation, self.task.device, self.task.seed)
-            for name, perturbation in watched.items()
-        }
+        """Scores clean and under the probe."""
+        task = self.task
+        looks = {"clean": perturbations.build("clean")} | ({task.probe.label: task.probe} if task.probe else {})
+        return {name: validate(task.network, reader, look, task.device, task.seed) for name, look in looks.items()}
 
     def _save_models(self, entry: Mapping[str, Any]) -> None:
         """The best is best under the probe where there is one, else clean."""
@@ -180,24 +153,3 @@ class _Loop:
     def _save_state(self) -> None:
         if rank() == 0:
             self.checkpoints.save_state(self.task.network, self.optimiser, self.state)
-
-
-def _check(task: Task) -> None:
-    """Refuse what cannot be trained, before the first step."""
-    name, share = task.train.data.name, task.parts * world()
-    if task.batch_size % share:
-        raise BadInput(
-            f"batch_size {task.batch_size} cannot be cut into {share} parts ({world()} processes x {task.parts})"
-        )
-    if not task.steps:
-        raise BadInput(f"{name} has {len(task.train.ids)} images, fewer than one batch of {task.batch_size}")
-    first = [task.train.read(id_) for id_ in task.train.ids[:8]]
-    if not any(sample.valid.any() for sample in first):
-        raise BadInput(f"{name} has no labelled pixel in its first {len(first)} images; training needs masks")
-    task.network.eval()
-    with torch.no_grad():
-        outputs = task.network.heads(first[0].image[None].to(task.device))["main"].shape[1]
-    if outputs != len(task.train.data.classes):
-        raise BadInput(
-            f"the network gives {outputs} classes, {name} has {len(task.train.data.classes)}; set classes of the model"
-        )

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import floor
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 import torch
 from jaxtyping import Float
 from pydantic import Field
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from ..core import Batch, Registry, settings
-from ..metrics import predict
 from .trainee import Trainee
 
-PGD = "pgd?steps=3&eps=0.03&step=0.01&random_start=false&keep=last"
+PUBLISHED = "step=0.01&random_start=false&keep=last"  # what the inner attacks of all published recipes share
+PGD = f"pgd?steps=3&eps=0.03&{PUBLISHED}"
 Share = Annotated[float, Field(ge=0, le=1)]
+Make = Callable[[int], nn.Module]  # the network with so many outputs
 Harm = Callable[[Batch], Batch]  # the batch with its images attacked, the network in eval mode meanwhile
 
 
@@ -35,8 +36,12 @@ class Recipe(Protocol):
     """A way to train."""
 
     @property
-    def attack(self) -> str:
+    def attack(self) -> str | dict[str, Any]:
         """Spec of the attack inside the loop."""
+        ...
+
+    def trainee(self, make: Make, classes: int) -> Trainee:
+        """The network as this recipe trains it."""
         ...
 
     def loss(self, network: Trainee, batch: Batch, first: int, harm: Harm) -> Losses:
@@ -52,9 +57,15 @@ recipes: Registry[Recipe] = Registry("recipe")
 class Adversarial:
     """A share of all images is attacked before the step (Madry et al. 2018, arXiv:1706.06083)."""
 
-    attack: str = PGD  # any attack by name; the last iterate without random start is the published choice
+    attack: str | dict[str, Any] = (
+        PGD  # any attack by name; the last iterate without random start is the published choice
+    )
     share: Share = 1.0  # of images that are attacked; the others are clean, and cost nothing more
     auxiliary: Annotated[float, Field(ge=0)] = 0.4  # weight of every head but the main one
+
+    def trainee(self, make: Make, classes: int) -> Trainee:
+        """The network as it is."""
+        return Trainee(make(classes))
 
     def loss(self, network: Trainee, batch: Batch, first: int, harm: Harm) -> Losses:
         """Cross-entropy of every head on the mixed batch."""
@@ -69,7 +80,23 @@ class Adversarial:
 
 recipes.preset("normal", Adversarial, "Clean images only", share=0.0)
 recipes.preset(
-    "pgd-at", Adversarial, "Half the images under 3 steps of PGD (Xu et al. 2021, arXiv:2003.06555)", share=0.5
+    "pgd-at",
+    Adversarial,
+    "Half of the images, or another share, under 3 steps of PGD (arXiv:2003.06555)",
+    share=0.5,
+)
+recipes.preset(
+    "segpgd-at",
+    Adversarial,
+    "Half of the images, or another share, under 3 steps of SegPGD (Gu et al. 2022, arXiv:2207.12391)",
+    attack=f"segpgd?steps=3&eps=0.03&{PUBLISHED}",
+    share=0.5,
+)
+recipes.preset(
+    "pir-at",
+    Adversarial,
+    "All images under 5 steps of PGD, on a backbone that is robust already (Croce et al. 2024, arXiv:2306.12941)",
+    attack=f"pgd?steps=5&eps=4/255&{PUBLISHED}",
 )
 
 
@@ -96,5 +123,7 @@ def cross_entropy(logits: Float[Tensor, "b k h w"], batch: Batch) -> Float[Tenso
 
 
 def hits(logits: Float[Tensor, "b k h w"], batch: Batch) -> Tensor:
-    """Number of valid pixels that are right."""
-    return ((predict(logits.detach()) == batch.labels) & batch.valid).sum()
+    """Number of valid pixels whose own class has the largest logit; none where logits are no numbers."""
+    seen = logits.detach()
+    right = seen.gather(1, batch.labels[:, None])[:, 0] >= seen.amax(1)
+    return (right & batch.valid).sum()

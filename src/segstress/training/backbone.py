@@ -1,0 +1,47 @@
+"""Begin with features that are robust already: a backbone from a classifier's weights, heads as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+from torch import nn
+
+from ..core import BadInput, settings
+from ..models.weights import read_weights
+from .trainee import Trainee
+
+
+@settings
+class Backbone:
+    """Weights for the features of a network, as PIR-AT begins (Croce et al. 2024, arXiv:2306.12941)."""
+
+    path: Path  # safetensors or torch file; tensors that the network has no place for are left out
+    key: str = ""  # entry of the file that holds the tensors, such as model
+    part: Annotated[str, Field(pattern=r"[\w.]*")] = ""  # of the network that they fill, such as encoder
+
+    def fill(self, network: nn.Module) -> None:
+        """Copy the weights; every tensor of the part that is not a head's must be found, in its shape."""
+        try:
+            part = network.get_submodule(self.part)
+        except AttributeError as error:
+            known = ", ".join(name for name, _ in network.named_children())
+            raise BadInput(f"backbone: the network has no part '{self.part}'; its parts are {known}") from error
+        weights, own = read_weights(self.path, self.key), part.state_dict()
+        wanted = [name for name in own if name.rpartition(".")[0] not in _heads(network, part)]
+        for name in wanted:
+            found = tuple(weights[name].shape) if name in weights else None
+            if found != tuple(own[name].shape):
+                what = "is missing" if found is None else f"has shape {found}"
+                raise BadInput(
+                    f"backbone '{self.path}' does not fit: {name} {what}, expected {tuple(own[name].shape)}; "
+                    "name the part of the network that it fills"
+                )
+        part.load_state_dict({name: weights[name] for name in wanted}, strict=False)
+
+
+def _heads(network: nn.Module, part: nn.Module) -> set[str]:
+    """The modules of a part that belong to a head."""
+    heads = {id(parameter) for parameter in Trainee(network).head_parameters()}
+    return {name.rpartition(".")[0] for name, parameter in part.named_parameters() if id(parameter) in heads}

@@ -1,0 +1,74 @@
+"""Two processes take the same step as one: the loss is divided by the valid pixels of both."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+from safetensors.torch import load_file
+
+from segstress.core import BadInput, to_plain
+from segstress.jobs.train import train
+
+from .conftest import NETWORKS
+
+STEP = {
+    "model": f"factory:{NETWORKS}:grouped",
+    "data": "shapes:train?count=8&size=24&border=1",  # the void border makes valid pixels differ between processes
+    "recipe": {"kind": "adversarial", "share": 0.6, "attack": "pgd?steps=2&eps=8/255&random_start=false&keep=last"},
+    "optimiser": "sgd",
+    "epochs": 1,
+    "batch_size": 8,
+}
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--no-python"]
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return load_file(folder / "last.safetensors")
+
+
+def assert_same_step(first: Path, second: Path, begun_with: dict[str, torch.Tensor]) -> None:
+    ours, theirs = weights(first), weights(second)
+    for name, before in begun_with.items():
+        assert not ours[name].equal(before)
+        torch.testing.assert_close(ours[name] - before, theirs[name] - before, rtol=1e-3, atol=1e-7)
+
+
+@pytest.fixture
+def one(quick, tmp_path):
+    """The step of one process on the whole batch."""
+    train(quick(**STEP), tmp_path / "one")
+    return tmp_path / "one"
+
+
+def begun_with() -> dict[str, torch.Tensor]:
+    from .networks import grouped
+
+    return grouped().state_dict()
+
+
+def test_two_processes_equal_one(quick, one, tmp_path):
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(yaml.safe_dump(to_plain(quick(**STEP))))
+    command = [*TORCHRUN, Path(sys.executable).parent / "segstress", "train", plan, "--out", tmp_path / "two"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("epoch 1") == 1
+    assert_same_step(one, tmp_path / "two", begun_with())
+    clean = [yaml.safe_load((folder / "last.json").read_text()) for folder in (one, tmp_path / "two")]
+    assert clean[0]["accuracy"] == pytest.approx(clean[1]["accuracy"])
+    assert clean[0]["validation"]["clean"] == pytest.approx(clean[1]["validation"]["clean"])
+
+
+def test_parts_equal_the_whole_batch(quick, one, tmp_path):
+    train(quick(**STEP, parts=4), tmp_path / "parts")
+    assert_same_step(one, tmp_path / "parts", begun_with())
+
+
+def test_a_batch_that_cannot_be_cut(quick, tmp_path):
+    with pytest.raises(BadInput, match="batch_size 8 cannot be cut into 3 parts"):
+        train(quick(**STEP, parts=3), tmp_path / "odd")

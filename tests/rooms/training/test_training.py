@@ -1,0 +1,152 @@
+"""Training as a job: what it leaves, what it refuses, and what it says when things go wrong."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from segstress import load_model
+from segstress.core import BadInput
+from segstress.jobs.train import read_training_plan, train, training_plans
+from segstress.training import Watcher
+
+from .conftest import NETWORKS
+from .networks import grouped
+
+
+def test_the_checkpoint_is_a_model(quick, tmp_path):
+    made = train(quick(probe="pgd?steps=2&eps=8/255"), tmp_path, command="segstress train x")
+    card = json.loads(made.with_suffix(".json").read_text())
+    assert card["command"] == "segstress train x"
+    assert card["plan"]["seed"] == 0
+    assert card["epoch"] == 2
+    assert set(card["validation"]) == {"clean", "pgd(steps=2) linf 8/255"}
+    logits = load_model(f"checkpoint:{made}")(torch.rand(1, 3, 24, 24))
+    assert logits.shape == (1, 7, 24, 24)
+
+
+def test_training_teaches(quick, tmp_path):
+    entries = []
+    plan = quick(recipe="normal", model="compact:cnn", data="shapes:train?count=16&size=32", epochs=12, every=12)
+    train(plan, tmp_path, Watcher(epoch=entries.append))
+    assert entries[-1]["loss"] < 0.8 * entries[0]["loss"]
+    assert ["validation" in entry for entry in entries] == [False] * 11 + [True]
+
+
+def test_another_seed_is_another_training(quick, tmp_path):
+    made = [train(quick(seed=seed), tmp_path / str(seed)).read_bytes() for seed in (0, 1)]
+    assert made[0] != made[1]
+
+
+def test_ddc_leaves_a_plain_network(quick, tmp_path):
+    made = train(quick(recipe="ddc-at", start=f"factory:{NETWORKS}:restless"), tmp_path)
+    assert load_model(f"checkpoint:{made}")(torch.rand(1, 3, 24, 24)).shape[1] == 7
+
+
+def test_mixed_precision_stays_close(quick, tmp_path):
+    losses = []
+    watcher = Watcher(step=lambda moment: losses.append(moment.loss))
+    plans = [quick(recipe="normal", model=f"factory:{NETWORKS}:grouped", mixed=mixed) for mixed in (False, True)]
+    for number, plan in enumerate(plans):
+        train(plan, tmp_path / str(number), watcher)
+    full, mixed = losses[: len(losses) // 2], losses[len(losses) // 2 :]
+    assert full != mixed
+    assert full == pytest.approx(mixed, rel=0.02)
+
+
+def test_a_robust_backbone_fills_all_but_the_heads(quick, tmp_path):
+    weights = {name: tensor + 1 for name, tensor in grouped().features.state_dict().items()}
+    save_file(weights | {"classifier.weight": torch.zeros(2)}, tmp_path / "robust.safetensors")
+    spec = {"path": str(tmp_path / "robust.safetensors"), "part": "features"}
+    plan = quick(backbone=spec)
+    network = grouped()
+    plan.backbone.fill(network)
+    assert all(tensor.equal(weights[name]) for name, tensor in network.features.state_dict().items())
+    assert network.main.weight.equal(grouped().main.weight)
+    with pytest.raises(BadInput, match=r"does not fit: features.0.weight is missing"):
+        quick(backbone={"path": spec["path"]}).backbone.fill(network)
+    with pytest.raises(BadInput, match="no part 'encoder'; its parts are features, main, deep"):
+        quick(backbone=spec | {"part": "encoder"}).backbone.fill(network)
+
+
+def test_a_loss_that_is_not_a_number_keeps_the_last_good_checkpoint(quick, tmp_path):
+    plan = quick(model=f"factory:{NETWORKS}:doomed", recipe="normal")
+    with pytest.raises(
+        BadInput, match=r"after step 4: the loss is nan .* the checkpoint before stays in .*smaller rate"
+    ):
+        train(plan, tmp_path)
+    for name in ("last", "state"):
+        assert all(tensor.isfinite().all() for tensor in load_file(tmp_path / f"{name}.safetensors").values())
+
+
+def test_weights_that_explode_are_not_kept(quick, tmp_path):
+    with pytest.raises(BadInput, match=r"training stopped after step \d+: "):
+        train(quick(optimiser="sgd?rate=1e30", recipe="normal"), tmp_path)
+    assert not (tmp_path / "last.safetensors").exists()
+
+
+def test_a_folder_belongs_to_one_recipe(quick, tmp_path):
+    train(quick(epochs=1), tmp_path)
+    with pytest.raises(BadInput, match=r"holds another training \(recipe .* -> normal\); choose another --out"):
+        train(quick(epochs=1, recipe="normal"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"data": "shapes:pool?count=12&size=24"}, "no labelled pixel in its first 8 images; training needs masks"),
+        ({"data": "shapes:train?count=3&size=24"}, "has 3 images, fewer than one batch of 4"),
+        ({"model": f"factory:{NETWORKS}:grouped?classes=5"}, "gives 5 classes, shapes-train has 7"),
+        ({"start": f"factory:{NETWORKS}:restless?classes=5"}, "do not fit: main.weight has shape"),
+        ({"recipe": "pdg-at"}, "did you mean 'pgd-at'"),
+        ({"recipe": {"kind": "pgd-at", "attack": "pdg?eps=8/255"}}, "unknown attack 'pdg'"),
+    ],
+)
+def test_refused_before_the_first_step(quick, tmp_path, changes, message):
+    steps = []
+    with pytest.raises(BadInput, match=message):
+        train(quick(**changes), tmp_path, Watcher(step=steps.append))
+    assert not steps
+
+
+@pytest.mark.parametrize("after", [0, 3, 6])
+def test_disk_full(quick, tmp_path, monkeypatch, after):
+    train(quick(), tmp_path / "whole")
+    left, flush = iter(range(after)), os.fsync
+
+    def full(handle):
+        if next(left, None) is None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        flush(handle)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(BadInput, match=r"cannot write .*No space left on device"):
+            train(quick(), tmp_path / "full")
+    made = train(quick(), tmp_path / "full")
+    assert made.read_bytes() == (tmp_path / "whole" / made.name).read_bytes()
+
+
+def test_every_plan_of_the_zoo_is_valid():
+    assert "cnn-normal" in training_plans()
+    for name in training_plans():
+        plan = read_training_plan(name, {})
+        assert "test" not in f"{plan.data} {plan.validation}"  # nothing is chosen on the test split
+
+
+def test_the_command(segstress, tmp_path):
+    words = ["--data", "shapes:train?count=4&size=24", "--validation", "shapes:val?count=1&size=24", "--batch-size", 4]
+    done = segstress("train", "--recipe", "pgd-at", "--share", 0.5, "--epochs", 1, "--out", "mine", *words)
+    assert done.code == 0, done.err
+    assert "epoch 1: loss" in done.out
+    assert "segstress attack --model checkpoint:mine/last.safetensors" in done.out
+    refused = segstress("train", "--recipe", "pgd-at", "--share", 2, "--out", "other", *words)
+    assert refused.code == 2
+    assert refused.err.count("\n") == 1
+    assert "share" in refused.err
+    assert segstress("train", "nowhere.yaml").code == 2
