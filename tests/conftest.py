@@ -8,9 +8,15 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
+from jaxtyping import install_import_hook
 from PIL import Image
 
-from segstress.cli.main import main
+# Shapes in signatures are checked in tests only; runtime is left out because worker processes import it anew.
+CHECKED = [f"segstress.{room}" for room in ("core", "data", "models", "metrics", "attacks", "testing")]
+with install_import_hook(CHECKED, "beartype.beartype"):
+    from segstress.cli.main import main
+    import segstress.jobs.report
+    import segstress.testing  # noqa: F401 - these bring every checked room
 
 NETS = Path(__file__).parent / "nets.py"
 

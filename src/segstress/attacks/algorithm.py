@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 from jaxtyping import Float
 from torch import Tensor
@@ -10,7 +10,10 @@ from torch import Tensor
 from ..core import Registry
 from .problem import Problem, Seeks
 
+__all__ = ["Algorithm", "Seeks", "attacks"]
 
+
+@runtime_checkable
 class Algorithm(Protocol):
     """A search for a harmful delta: it owns its loop and state and nothing else."""
 

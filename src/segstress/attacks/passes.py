@@ -66,7 +66,7 @@ def select(tensor: Tensor, places: list[int]) -> Tensor:
     return tensor if len(places) == len(tensor) else tensor[places]
 
 
-def spread(part: Tensor, places: list[int], whole: int, fill: float = 0.0) -> Tensor:
+def spread(part: Tensor, places: list[int], whole: int, fill: float | bool = 0.0) -> Tensor:
     """Back to the places of the whole batch; no copy while all are there."""
     if len(places) == whole:
         return part

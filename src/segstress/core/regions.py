@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool
@@ -14,6 +14,7 @@ from .settings import settings
 from .types import Batch
 
 
+@runtime_checkable
 class Region(Protocol):
     """A rule that says which pixels of an image belong."""
 
