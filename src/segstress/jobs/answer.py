@@ -12,7 +12,7 @@ from typing import Any
 from torch import nn
 
 from ..core import BadImage, BadInput, import_source, perturbations
-from ..data import Sample, datasets, resize
+from ..data import Sample, datasets
 from ..models import load as load_model
 from ..runtime import Cell, Numerics, Shard, Store, Unit
 from .judge import Judge, row_of
@@ -47,7 +47,7 @@ class Work:
         shard, samples = Shard(), []
         for id_ in ids:
             try:
-                samples.append(resize(judge.data.read(id_), judge.data.resize))
+                samples.append(judge.read(id_))
             except BadImage as error:
                 shard.images.append(row_of(id_, judge.seed) | {"status": "error", "message": str(error)})
         for group in _by_size(samples, self.numerics.batch_size):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from ..attacks.feasible import norms
 from ..core import Batch, Perturbation, Perturbed, Result
-from ..data import Dataset, Sample
+from ..data import Dataset, Sample, resize
+from ..data.resize import Resize, resize_images, resize_mask
 from ..metrics.counts import ACTUAL, HITS, PREDICTED, count, predict
 from ..metrics.objects import object_hits, objects
 from ..runtime import Numerics, Shard
@@ -34,13 +35,30 @@ class Judge:
 
     def __call__(self, samples: Sequence[Sample]) -> Shard:
         """Rows, counts, objects and kept pictures of these samples."""
-        batch = stack(samples).to(self.numerics.device, self.numerics.torch_dtype())
+        batch = self._batch(samples)
         perturbed = self.perturbation.perturb(self.model, batch, self.seed)
+        wrong = [faults(self.perturbation, batch, result, perturbed.zones) for result in perturbed.results]
+        if self.native:
+            samples = [resize(sample, self.data.resize) for sample in samples]
+            batch, perturbed = self._batch(samples), resized(perturbed, self.data.resize)
         clean = self.predict(batch.images)
         shard = Shard()
-        for result in perturbed.results:
-            self._record(shard, samples, batch, perturbed, result, clean)
+        for result, flaws in zip(perturbed.results, wrong, strict=True):
+            self._record(shard, samples, batch, perturbed, result, flaws, clean)
         return shard
+
+    @property
+    def native(self) -> bool:
+        """Whether the perturbation acts before images are brought to the model's size."""
+        return getattr(self.perturbation, "stage", "network") == "native"
+
+    def read(self, id_: str) -> Sample:
+        """One sample, at the size at which the perturbation acts."""
+        sample = self.data.read(id_)
+        return sample if self.native else resize(sample, self.data.resize)
+
+    def _batch(self, samples: Sequence[Sample]) -> Batch:
+        return stack(samples).to(self.numerics.device, self.numerics.torch_dtype())
 
     @torch.no_grad()
     def predict(self, images: Tensor) -> Tensor:
@@ -55,9 +73,16 @@ class Judge:
         return zones | {name: mask & batch.valid for name, mask in perturbed.zones.items()}
 
     def _record(
-        self, shard: Shard, samples: Sequence[Sample], batch: Batch, perturbed: Perturbed, result: Result, clean: Tensor
+        self,
+        shard: Shard,
+        samples: Sequence[Sample],
+        batch: Batch,
+        perturbed: Perturbed,
+        result: Result,
+        flaws: Sequence[str],
+        clean: Tensor,
     ) -> None:
-        """Add one result of every sample to the shard; what fails the re-check becomes an error."""
+        """Add one result of every sample to the shard; what failed the re-check becomes an error."""
         prediction = self.predict(result.images) if result.prediction is None else result.prediction
         tallies = {
             (state, zone): count(seen, batch.labels, mask, len(self.data.classes)).cpu().numpy()
@@ -65,12 +90,11 @@ class Judge:
             for zone, mask in self.zones(batch, perturbed).items()
         }
         lengths = norms(result.images - batch.images)
-        wrong = faults(self.perturbation, batch, result, perturbed.zones)
         for place, sample in enumerate(samples):
             row = row_of(sample.id, self.seed, sample) | {"goal": result.goal, "size": float(result.size[place])}
             row |= {norm: float(length[place]) for norm, length in lengths.items()}
-            if wrong[place]:
-                shard.images.append(row | {"status": "error", "message": f"failed the re-check: {wrong[place]}"})
+            if flaws[place]:
+                shard.images.append(row | {"status": "error", "message": f"failed the re-check: {flaws[place]}"})
                 continue
             whole = tallies["perturbed", "all"][place].sum(0)
             row["damage"] = float(1 - whole[HITS] / max(whole[ACTUAL], 1))
@@ -98,6 +122,13 @@ class Judge:
                 "clean": int(right["clean"][number]),
                 "correct": int(right[row["goal"]][number]),
             }
+
+
+def resized(perturbed: Perturbed, rule: Resize) -> Perturbed:
+    """What was perturbed at native size, as the model sees it."""
+    results = [replace(result, images=resize_images(result.images, rule)) for result in perturbed.results]
+    zones = {name: resize_mask(mask, rule) for name, mask in perturbed.zones.items()}
+    return replace(perturbed, results=tuple(results), zones=zones)
 
 
 def stack(samples: Sequence[Sample]) -> Batch:

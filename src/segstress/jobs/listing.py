@@ -6,6 +6,7 @@ from typing import Any
 
 from ..attacks import attacks, losses
 from ..core import Registry, regions
+from ..corruptions import corruptions
 from ..data import datasets
 from ..metrics import metrics
 from ..models import models
@@ -14,6 +15,7 @@ from .plan import batteries, battery
 REGISTRIES: dict[str, Registry[Any]] = {
     "attacks": attacks,
     "losses": losses,
+    "corruptions": corruptions,
     "models": models,
     "datasets": datasets,
     "regions": regions,

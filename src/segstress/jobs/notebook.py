@@ -14,7 +14,7 @@ from ..attacks import Attack
 from ..attacks.feasible import norms
 from ..core import BadInput, Batch
 from ..metrics.counts import predict
-from .plan import read_perturbation
+from .perturbing import read_perturbation
 
 
 @dataclass(frozen=True)

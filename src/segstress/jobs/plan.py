@@ -12,7 +12,6 @@ import pydantic
 import yaml
 from pydantic import BeforeValidator, Field
 
-from ..attacks import attacks
 from ..core import (
     BadInput,
     Perturbation,
@@ -29,9 +28,7 @@ from ..data import load as load_data
 from ..models import fingerprint, models
 from ..models import load as load_model
 from ..runtime import Cell, Numerics
-
-THREAT = {"eps": "radius", "norm": "norm", "enough": "enough", "target": "target"}  # setting -> field of the threat
-PLACE = ("region", "aim", "keep")
+from .perturbing import read_perturbation
 
 
 def _listed(value: Any) -> Any:
@@ -123,26 +120,6 @@ def _facts(data: Dataset) -> dict[str, Any]:
         "void": data.void,
         "palette": [list(colour) for colour in data.palette],
     }
-
-
-def read_perturbation(spec: Spec, defaults: Mapping[str, Any]) -> Perturbation:
-    """A perturbation from its own spec, or an attack from `name?key=value` or a mapping with `attack`."""
-    if isinstance(spec, Mapping) and "kind" in spec:
-        return perturbations.build(spec)
-    if isinstance(spec, Mapping) and "attack" not in spec:
-        raise BadInput(f"perturbation: expected a name or a mapping with 'attack' or 'kind', found keys {sorted(spec)}")
-    if isinstance(spec, str) and spec in perturbations.names():
-        return perturbations.build(spec)
-    given = attacks.read(spec if isinstance(spec, str) else {"kind": spec["attack"], **_without(spec, "attack")})
-    asked = {**defaults, **given}
-    threat = {field: asked.pop(key) for key, field in THREAT.items() if key in asked}
-    place = {key: asked.pop(key) for key in PLACE if key in asked}
-    algorithm = attacks.build(asked)
-    return perturbations.build({"kind": "attack", "algorithm": algorithm, "threat": threat, **place})
-
-
-def _without(spec: Mapping[str, Any], key: str) -> dict[str, Any]:
-    return {name: value for name, value in spec.items() if name != key}
 
 
 def _plans() -> Traversable:

@@ -1,0 +1,43 @@
+"""A perturbation from what people write in a plan or on the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..attacks import attacks
+from ..core import BadInput, Perturbation, Spec, perturbations
+from ..corruptions import corruptions
+
+THREAT = {"eps": "radius", "norm": "norm", "enough": "enough", "target": "target"}  # setting -> field of the threat
+PLACE = ("region", "aim", "keep")  # settings of the attack rather than of its algorithm
+
+
+def read_perturbation(spec: Spec, defaults: Mapping[str, Any]) -> Perturbation:
+    """A perturbation from its own spec; a corruption from its name; an attack from `name?key=value` or a mapping."""
+    if isinstance(spec, Mapping) and "kind" in spec:
+        return perturbations.build(spec)
+    if isinstance(spec, Mapping) and "attack" not in spec:
+        raise BadInput(f"perturbation: expected a name or a mapping with 'attack' or 'kind', found keys {sorted(spec)}")
+    if isinstance(spec, str) and re.split("[:?]", spec)[0] in perturbations.names():
+        return perturbations.build(spec)
+    if isinstance(spec, str) and spec.partition("?")[0] in corruptions.names():
+        return perturbations.build(_corruption(spec))
+    given = attacks.read(spec if isinstance(spec, str) else {"kind": spec["attack"], **_without(spec, "attack")})
+    asked = {**defaults, **given}
+    threat = {field: asked.pop(key) for key, field in THREAT.items() if key in asked}
+    place = {key: asked.pop(key) for key in PLACE if key in asked}
+    algorithm = attacks.build(asked)
+    return perturbations.build({"kind": "attack", "algorithm": algorithm, "threat": threat, **place})
+
+
+def _corruption(spec: str) -> dict[str, Any]:
+    """`fog?severity=3`: settings of the corruption and of how it is applied, side by side."""
+    given = corruptions.read(spec)
+    own = {key: given.pop(key) for key in list(given) if key not in perturbations.get("corrupt").__dataclass_fields__}
+    return {"kind": "corrupt", "corruption": own, **given}
+
+
+def _without(spec: Mapping[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in spec.items() if name != key}
