@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
 
 from segstress.reports import Frame, ImageRow, Objects, Outcome, Study
@@ -9,7 +12,20 @@ from segstress.reports import Frame, ImageRow, Objects, Outcome, Study
 CLASSES = ("background", "disc", "square", "triangle", "ring", "cross", "bar")
 PALETTE = ((38, 42, 51), (230, 97, 60), (64, 138, 201), (92, 173, 102), (232, 188, 74), (154, 106, 186), (84, 190, 190))
 HEIGHT, WIDTH = 48, 64
+RADIUS = 8 / 255
+GOALS = ("accuracy", "miou")
 STRENGTHS = {"pgd 8/255": 0.82, "segpgd 8/255": 0.93, "cospgd 8/255": 0.9, "fgsm 8/255": 0.35}
+FAILING = "cospgd 8/255"  # on the fourth image
+FAILURE = "logits: expected finite numbers, found NaN; check the model on this image"
+PROVENANCE = {
+    "segstress": "0.1.0",
+    "torch": "2.13.0+cpu",
+    "seed": "0",
+    "command": "segstress attack --model compact:cnn-normal --data shapes:test --battery quick --eps 8/255",
+    "model hash": "3fa1c09b77de",
+    "data hash": "a01277e8c3f2",
+    "numerics": "cpu, float32, 1 thread, 1 image per pass",
+}
 
 
 def count(prediction: np.ndarray, truth: np.ndarray, zone: np.ndarray) -> np.ndarray:
@@ -59,94 +75,106 @@ def picture(truth: np.ndarray, draw: np.random.Generator) -> np.ndarray:
     return np.clip(colours * light + draw.normal(0, 0.02, colours.shape), 0, 1).astype(np.float32).transpose(2, 0, 1)
 
 
-def _row(image: str, goal: str, damage: float, linf: float) -> ImageRow:
-    return ImageRow(image, goal, "ok", "", linf, linf, linf * 60, linf * 2500, damage, 40, 40)
+@dataclass(frozen=True)
+class World:
+    """What there is to see, and what the model makes of it undisturbed."""
+
+    ids: tuple[str, ...]
+    truths: list[np.ndarray]
+    photographs: list[np.ndarray]
+    cleans: list[np.ndarray]
+    background: int | None
+    draw: np.random.Generator
+
+    def counts(self, maps: list[np.ndarray]) -> dict[str, np.ndarray]:
+        """Counts of predictions in every zone."""
+        names = zones(self.truths[0], self.background)
+        pairs = list(zip(maps, self.truths, strict=True))
+        return {name: np.stack([count(m, t, zones(t, self.background)[name]) for m, t in pairs]) for name in names}
+
+    def objects(self, maps: dict[str, list[np.ndarray]]) -> Objects:
+        """One object for each class of an image."""
+        found = [(place, klass) for place, truth in enumerate(self.truths) for klass in np.unique(truth[truth > 0])]
+        parts = [self.truths[place] == klass for place, klass in found]
+        pairs = [(place, part) for (place, _), part in zip(found, parts, strict=True)]
+
+        def right(predictions: list[np.ndarray]) -> np.ndarray:
+            return np.array([np.sum(part & (predictions[place] == self.truths[place])) for place, part in pairs])
+
+        return Objects(
+            image=np.array([place for place, _ in found]),
+            klass=np.array([klass for _, klass in found]),
+            area=np.array([part.sum() for part in parts]),
+            clean=right(self.cleans),
+            correct={label: right(predictions) for label, predictions in maps.items()},
+        )
+
+    def frame(self, label: str, place: int, prediction: np.ndarray) -> Frame:
+        """An image with noise of the full radius."""
+        image = self.photographs[place]
+        delta = self.draw.uniform(-RADIUS, RADIUS, image.shape).astype(np.float32)
+        perturbed = np.clip(image + delta, 0, 1)
+        return Frame(self.ids[place], label, image, perturbed, self.truths[place], self.cleans[place], prediction)
+
+
+def world(images: int, background: int | None, seed: int) -> World:
+    """Scenes, their photographs and a good prediction of each."""
+    draw = np.random.default_rng(seed)
+    truths = [scene(draw) for _ in range(images)]
+    photographs = [picture(truth, draw) for truth in truths]
+    cleans = [predict(truth, 0.04, draw) for truth in truths]
+    return World(tuple(f"test/{place:04d}" for place in range(images)), truths, photographs, cleans, background, draw)
+
+
+def attack(seen: World, label: str, maps: list[np.ndarray], failing: int | None) -> Outcome:
+    """The outcome of an attack that made these predictions and broke down on one image."""
+    answered = np.arange(len(maps)) != failing
+    counts = {zone: table * answered[:, None, None] for zone, table in seen.counts(maps).items()}
+    nothing = (math.nan,) * 5
+    rows = [
+        ImageRow(id_, goal, "ok", "", RADIUS, RADIUS, 60 * RADIUS, 2500 * RADIUS, 0.8, 40, 40)
+        if fine
+        else ImageRow(id_, goal, "error", FAILURE, *nothing, 12, 11)
+        for id_, fine in zip(seen.ids, answered, strict=True)
+        for goal in GOALS
+    ]
+    return Outcome(
+        label=label,
+        about=f"{label.split()[0]}, 40 steps, step 2/255, linf 8/255, random start",
+        kind="attack",
+        goals=GOALS,
+        counts={(goal, zone): table for goal in GOALS for zone, table in counts.items()},
+        clean={},
+        answered=answered,
+        rows=tuple(rows),
+    )
 
 
 def study(
     model: str = "cnn-normal", images: int = 40, *, scale: float = 1.0, background: int | None = 0, seed: int = 7
 ) -> Study:
     """A whole study; `scale` weakens every attack, as on a sturdier model."""
-    draw = np.random.default_rng(seed)
-    ids = tuple(f"test/{index:04d}" for index in range(images))
-    truths = [scene(draw) for _ in ids]
-    photographs = [picture(truth, draw) for truth in truths]
-    cleans = [predict(truth, 0.04, draw) for truth in truths]
-    toughness = draw.beta(2, 5, images)
-    names = tuple(zones(truths[0], background))
-    objects = [(place, klass) for place, truth in enumerate(truths) for klass in np.unique(truth[truth > 0])]
-    parts = [(place, truths[place] == klass) for place, klass in objects]
-    outcomes, frames, correct = [], [], {}
+    seen = world(images, background, seed)
+    toughness = seen.draw.beta(2, 5, images)
+    maps = {}
     for label, strength in STRENGTHS.items():
-        damages = np.clip(strength * scale * (1.2 - toughness) + draw.normal(0, 0.05, images), 0, 1)
-        maps = [predict(truth, damage, draw) for truth, damage in zip(truths, damages, strict=True)]
-        counts = {
-            zone: np.stack([count(m, t, zones(t, background)[zone]) for m, t in zip(maps, truths, strict=True)])
-            for zone in names
-        }
-        answered = np.ones(images, dtype=bool)
-        rows = [
-            _row(id_, goal, d, 8 / 255) for id_, d in zip(ids, damages, strict=True) for goal in ("accuracy", "miou")
-        ]
-        if label.startswith("cospgd"):
-            answered[3] = False
-            for array in counts.values():
-                array[3] = 0
-            message = "logits: expected finite numbers, found NaN; check the model on this image"
-            rows[6:8] = [ImageRow(ids[3], "any", "error", message, *[float("nan")] * 5, 12, 11)]
-        goals = ("accuracy", "miou")
-        outcomes.append(
-            Outcome(
-                label,
-                f"{label.split()[0]}, 40 steps, step 2/255, linf 8/255, random start",
-                "attack",
-                goals,
-                {(goal, zone): array for goal in goals for zone, array in counts.items()},
-                {},
-                answered,
-                tuple(rows),
-            )
-        )
-        correct[label] = np.array([np.sum(part & (maps[place] == truths[place])) for place, part in parts])
-        for place in range(min(6, images)):
-            delta = draw.uniform(-8 / 255, 8 / 255, photographs[place].shape).astype(np.float32)
-            perturbed = np.clip(photographs[place] + delta, 0, 1)
-            frames.append(
-                Frame(ids[place], label, photographs[place], perturbed, truths[place], cleans[place], maps[place])
-            )
-    clean = {
-        zone: np.stack([count(m, t, zones(t, background)[zone]) for m, t in zip(cleans, truths, strict=True)])
-        for zone in names
-    }
+        damages = np.clip(strength * scale * (1.2 - toughness) + seen.draw.normal(0, 0.05, images), 0, 1)
+        maps[label] = [predict(truth, damage, seen.draw) for truth, damage in zip(seen.truths, damages, strict=True)]
     return Study(
         model=model,
         data="shapes:test",
-        eps=8 / 255,
+        eps=RADIUS,
         threat="linf 8/255",
         classes=CLASSES,
         background=background,
         void="255",
         palette=PALETTE,
-        ids=ids,
-        clean=clean,
+        ids=seen.ids,
+        clean=seen.counts(seen.cleans),
         clean_answered=np.ones(images, dtype=bool),
-        outcomes=tuple(outcomes),
-        objects=Objects(
-            image=np.array([place for place, _ in objects]),
-            klass=np.array([klass for _, klass in objects]),
-            area=np.array([part.sum() for _, part in parts]),
-            clean=np.array([np.sum(part & (cleans[place] == truths[place])) for place, part in parts]),
-            correct=correct,
-        ),
-        frames=tuple(frames),
+        outcomes=tuple(attack(seen, label, maps[label], 3 if label == FAILING else None) for label in maps),
+        objects=seen.objects(maps),
+        frames=tuple(seen.frame(label, place, made[place]) for label, made in maps.items() for place in range(6)),
         warnings=("1 image is RGBA; its transparency was dropped",),
-        provenance={
-            "segstress": "0.1.0",
-            "torch": "2.13.0+cpu",
-            "seed": "0",
-            "command": "segstress attack --model compact:cnn-normal --data shapes:test --battery quick --eps 8/255",
-            "model hash": "3fa1c09b77de",
-            "data hash": "a01277e8c3f2",
-            "numerics": "cpu, float32, 1 thread, 1 image per pass",
-        },
+        provenance=PROVENANCE,
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import sample_study
 
 from segstress.reports import Study, summary
 
@@ -55,11 +57,21 @@ def test_worst_case_by_hand(tiny: Study) -> None:
     worst = run(tiny)["worst_case"]
     assert worst["accuracy"] == pytest.approx((2 + 4) / 20)
     assert worst["nmiou"] == pytest.approx((0.2 + (0 / 6 + 4 / 10) / 2) / 2)
-    first = ([[6, 6, 6], [4, 4, 4]], [[0, 0, 6], [4, 10, 4]], [[3, 5, 6], [2, 5, 4]])
-    second = ([[2, 4, 2], [6, 6, 8]], [[0, 4, 2], [4, 6, 8]])
-    totals = [np.add(one, other) for one in first for other in second]
-    pooled = [np.mean([hits / (predicted + actual - hits) for hits, predicted, actual in total]) for total in totals]
+
+
+def test_worst_cmiou_is_the_lowest_of_all_choices_and_not_that_of_the_image_minima() -> None:
+    study = sample_study.study(images=6, scale=0.6)
+    counts = np.stack([study.clean["all"], *(outcome.counts["miou", "all"] for outcome in study.outcomes)])
+    answered = np.stack([study.clean_answered, *(outcome.answered for outcome in study.outcomes)])
+    options = [np.flatnonzero(column) for column in answered.T]
+    pooled = []
+    for choice in itertools.product(*options):
+        hits, predicted, actual = counts[choice, range(6)].sum(0).T
+        union = predicted + actual - hits
+        pooled.append((hits[union > 0] / union[union > 0]).mean())
+    worst = run(study)["worst_case"]
     assert worst["cmiou"] == pytest.approx(min(pooled))
+    assert worst["cmiou_selected"] > worst["cmiou"]
 
 
 def test_worst_case_is_below_every_candidate_and_above_its_bound(real: Study) -> None:
@@ -80,8 +92,10 @@ def test_without_a_background_class_foreground_figures_are_null(tiny: Study) -> 
 
 
 def test_foreground_leaves_out_the_background_class_and_its_pixels(real: Study) -> None:
-    hits, _, actual = np.moveaxis(real.clean["foreground"][:, 1:], -1, 0)
-    assert run(real)["clean"]["accuracy_foreground"] == pytest.approx(hits.sum() / actual.sum())
+    hits, predicted, actual = real.clean["foreground"][:, 1:].sum(0).T
+    clean = run(real)["clean"]
+    assert clean["accuracy_foreground"] == pytest.approx(hits.sum() / actual.sum())
+    assert clean["cmiou_foreground"] == pytest.approx(np.mean(hits / (predicted + actual - hits)))
 
 
 def test_an_image_without_clean_prediction_counts_nowhere(tiny: Study) -> None:
