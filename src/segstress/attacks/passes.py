@@ -18,7 +18,7 @@ from .losses import Loss, View, losses
 class Seen(NamedTuple):
     """What one pass showed of the images in it."""
 
-    gradient: Float[Tensor, "n c h w"]  # of the summed loss; empty after a forward pass alone
+    gradient: Float[Tensor, "n c h w"] | Float[Tensor, "n 0"]  # of the summed loss; empty after a forward pass alone
     loss: Float[Tensor, " n"]
     track: Float[Tensor, " n"]
     standing: Float[Tensor, " n"]  # pixels still to be won
