@@ -12,7 +12,9 @@ import argparse
 import os
 import statistics
 import subprocess
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -76,7 +78,7 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(1)
     image = scene()
-    path = "/tmp/segstress-bench-scene.npy"
+    path = str(Path(tempfile.mkdtemp()) / "scene.npy")
     np.save(path, image)
     images = torch.from_numpy(image).permute(2, 0, 1)[None] / 255
     peer = Peer(given.peer, path) if given.peer else None
