@@ -35,7 +35,7 @@ def _drawings(judged: Assessment) -> Iterator[Drawing]:
 
 
 def histogram(judged: Assessment) -> Drawing:
-    """Single-image mIoU, clean and worst case, with CmIoU and NmIoU marked (Halmosi et al. 2024, figure 1)."""
+    """Single-image mIoU, clean and worst case, with CmIoU and NmIoU marked (arXiv:2407.09150, figure 1)."""
     panels = [figure for figure in ("nmiou", "nmiou_foreground") if figure in judged.figures]
     figure, axes = canvas(3.0, len(panels))
     for panel, axis in zip(panels, axes, strict=True):

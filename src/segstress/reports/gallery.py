@@ -64,11 +64,8 @@ def write_gallery(study: Study, name: str, folder: Path) -> list[Strip]:
     written: set[str] = set()
     for frame in study.frames:
         drawn = draw(frame, study.palette)
-        stem = f"gallery/{name}-{images[frame.image_id]}"
-        files = {
-            column: f"{stem}{'' if column in SHARED else '-' + outcomes[frame.outcome]}-{column.replace(' ', '-')}.png"
-            for column in COLUMNS
-        }
+        image, outcome = images[frame.image_id], outcomes[frame.outcome]
+        files = {column: _file(name, image, "" if column in SHARED else outcome, column) for column in COLUMNS}
         for column, file in files.items():
             if file not in written:
                 drawn[column].save(folder / file)
@@ -128,6 +125,11 @@ def right(truth: np.ndarray, prediction: np.ndarray) -> float:
     """Share of valid pixels that are right; NaN where none is valid."""
     valid = truth >= 0
     return float((prediction == truth)[valid].mean()) if valid.any() else math.nan
+
+
+def _file(*parts: str) -> str:
+    """Joined by two dashes, which no slug has, so that no two pictures share a name."""
+    return f"gallery/{'--'.join(part.replace(' ', '-') for part in parts if part)}.png"
 
 
 def _names(texts: list[str]) -> dict[str, str]:

@@ -13,12 +13,13 @@ from markupsafe import Markup
 from .assessment import FIGURES, Assessment
 from .drawing import Drawing
 from .export import show
-from .gallery import COLUMNS, Strip
+from .gallery import Strip
 from .naming import percent, plural
 from .table import Table
 from .tables import HEADLINE
 
 LISTED = 100  # rows of a table in the page; its files have all
+REMARKS = 10  # warnings at the top
 STRIPS = 12  # images of the gallery in the page; the folder has all
 HIDDEN = {
     "robust": ("figure",),
@@ -82,5 +83,5 @@ def page(sections: Sequence[Section], comparison: Table, title: str) -> str:
     )
     environment.filters.update(show=show, percent=percent, plural=plural)
     return environment.get_template("page.html").render(
-        sections=sections, comparison=comparison, title=title, columns=COLUMNS, listed=LISTED, hidden=HIDDEN
+        sections=sections, comparison=comparison, title=title, remarks=REMARKS, listed=LISTED, hidden=HIDDEN
     )
