@@ -7,7 +7,7 @@ import math
 import torch
 from torch.nn import functional
 
-from .view import Pixels, View, losses
+from .view import Pixels, View, length, losses
 
 
 @losses.register("ce")
@@ -48,8 +48,7 @@ def sigmoid_cosine_cross_entropy(view: View) -> Pixels:
 
 
 def _cosine_weight(view: View, squashed: torch.Tensor) -> Pixels:
-    shortest = torch.finfo(squashed.dtype).tiny  # a sigmoid can vanish in every class
-    cosine = squashed.gather(1, view.labels[:, None])[:, 0] / squashed.norm(dim=1).clamp(min=shortest)
+    cosine = squashed.gather(1, view.labels[:, None])[:, 0] / length(squashed)
     return 1 - cosine if view.targeted else cosine
 
 

@@ -9,7 +9,7 @@ from jaxtyping import Int64
 from torch import Tensor
 
 from ...metrics.counts import predict
-from .view import Pixels, View, losses
+from .view import Pixels, View, length, losses
 
 TINY = 1e-12  # keeps a division defined where all logits are equal
 
@@ -17,7 +17,7 @@ TINY = 1e-12  # keeps a division defined where all logits are equal
 @losses.register("cosine")
 def cosine(view: View) -> Pixels:
     """One minus the cosine of logits and one-hot label at every pixel (PAdam-Cos, arXiv:2407.09150)."""
-    return 1 - view.of(view.labels) / (view.logits.norm(dim=1) + TINY)
+    return 1 - view.of(view.labels) / length(view.logits)
 
 
 @losses.register("masked-spherical")
@@ -29,10 +29,9 @@ def masked_spherical(view: View) -> Pixels:
 @losses.register("cosine-global")
 def global_cosine(view: View) -> Pixels:
     """Shares of one cosine between all logits and all labels of an image (equation 5 of arXiv:2407.09150)."""
-    aimed = view.aim.flatten(1)
-    length = (view.logits * view.aim[:, None]).flatten(1).norm(dim=1) + TINY
-    root = aimed.sum(1).clamp(min=1).sqrt()
-    return 1 / root.square()[:, None, None] - view.of(view.labels) / (length * root)[:, None, None]
+    pixels = view.aim.flatten(1).sum(1).clamp(min=1)[:, None, None]
+    whole = length((view.logits * view.aim[:, None]).flatten(1)[..., None, None])
+    return 1 / pixels - view.of(view.labels) / (whole * pixels.sqrt())
 
 
 @losses.register("margin")

@@ -33,6 +33,11 @@ class View:
         return self.logits.gather(1, classes[:, None])[:, 0]
 
 
+def length(vectors: Float[Tensor, "b k h w"]) -> Pixels:
+    """Euclidean length over the class axis; on a CPU much faster than `norm`, and with a slope of zero at zero."""
+    return (vectors.square().sum(1) + 1e-24).sqrt()
+
+
 Loss = Callable[[View], Pixels]
 losses: Registry[Loss] = Registry("loss")
 
