@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,11 @@ GALLERY = 6  # images of each study in the page
 
 def report(folders: Sequence[Path], out: Path | None = None) -> Path:
     """Write tables, figures, gallery and page; the path of the page."""
-    found = studies(folders)
-    return write(found, out or folders[0] / "report", title=" and ".join(folder.resolve().name for folder in folders))
+    found, place = studies(folders), out or folders[0] / "report"
+    if (place / "index.html").exists():  # an earlier report: files that this one has no more must not stay
+        for part in ("tables", "figures", "gallery"):
+            shutil.rmtree(place / part, ignore_errors=True)
+    return write(found, place, title=" and ".join(folder.resolve().name for folder in folders))
 
 
 def figures(folders: Sequence[Path]) -> dict[str, Any]:
@@ -56,7 +60,10 @@ def _declared(cells: list[Cell], plan: Plan) -> list[Cell]:
     """Cells in the order of the plan."""
     order = [*map(models.spec, map(models.build, plan.models)), *map(perturbations.spec, plan.changes())]
     place = {digest(spec): number for number, spec in enumerate(order)}
-    return sorted(cells, key=lambda cell: tuple(place[digest(dict(spec))] for spec in (cell.model, cell.perturbation)))
+    last = len(place)  # for what another version of segstress stored
+    return sorted(
+        cells, key=lambda cell: [place.get(digest(dict(spec)), last) for spec in (cell.model, cell.perturbation)]
+    )
 
 
 def _threat(change: Perturbation) -> str:
@@ -85,7 +92,7 @@ def _study(store: Store, clean: Cell, members: Sequence[tuple[Cell, Perturbation
         outcomes=outcomes,
         objects=_objects(store, clean, members, ids),
         frames=_frames(store, clean, members, ids),
-        warnings=_warnings(base, outcomes),
+        warnings=_warnings(base),
         provenance=_provenance(store, clean),
     )
 
@@ -105,7 +112,7 @@ def _outcome(store: Store, cell: Cell, change: Perturbation, ids: Sequence[str])
     goals = tuple(dict.fromkeys(row["goal"] for row in rows if row["status"] == "ok")) or ("any",)
     return Outcome(
         label=change.name if isinstance(change, Attack) else change.label,
-        about=json.dumps(to_plain(change)),
+        about=_about(change),
         kind=str(cell.perturbation["kind"]),
         goals=goals,
         counts={(goal, zone): table for (state, goal, zone), table in counts.items() if state == "perturbed"},
@@ -113,6 +120,13 @@ def _outcome(store: Store, cell: Cell, change: Perturbation, ids: Sequence[str])
         answered=np.array([id_ in fine for id_ in ids], dtype=bool),
         rows=tuple(ImageRow(**{name: _value(row[name]) for name in ImageRow.__annotations__}) for row in rows),
     )
+
+
+def _about(change: Perturbation) -> str:
+    """Its settings in one line, for the reader."""
+    inner = change.algorithm if isinstance(change, Attack) else change
+    settings = ", ".join(f"{key} {value}" for key, value in to_plain(inner).items() if value is not None)
+    return f"{settings}; {change.threat}" if isinstance(change, Attack) else settings
 
 
 def _value(value: Any) -> Any:
@@ -170,10 +184,9 @@ def _frames(
     return tuple(frames)
 
 
-def _warnings(base: Outcome, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    """Images that could not be judged."""
-    lost = [(row, outcome.label) for outcome in (base, *outcomes) for row in outcome.rows if row.status == "error"]
-    return tuple(dict.fromkeys(f"{row.image} under {label}: {row.message}" for row, label in lost))
+def _warnings(base: Outcome) -> tuple[str, ...]:
+    """What is to be said of images apart from attacks: unreadable, skipped or converted, each once."""
+    return tuple(dict.fromkeys(f"{row.image}: {row.message}" for row in base.rows if row.message))
 
 
 def _provenance(store: Store, clean: Cell) -> Mapping[str, str]:
