@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pydantic
@@ -17,11 +16,13 @@ from ..competition.select import Member
 from ..competition.uncertainty import Ranking, rank
 from ..competition.votes import Tally, Vote, check_votes, tally
 from ..core import BadInput
+from ..judge.ledger import Ledger
 from .mad_labels import Field, quality
+from .mad_screening import decisions
 
 JudgedBy = Literal["masks", "labels", "votes"]
 PRIOR = 0.1  # precision of the normal prior that keeps strengths of separable votes finite
-VOTES = "votes.jsonl"
+VOTES = "votes.jsonl"  # votes that were not cast on our page, if there are any
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Standing:
 def by_truth(field: Field, members: Sequence[Member], judged_by: JudgedBy, draws: int = 1000) -> Standing:
     """Ranking by the quality of both models on the images selected for them."""
     names = [entrant.name for entrant in field.entrants]
-    truth_of = field.mask if judged_by == "masks" else field.label
+    truth_of = field.mask if judged_by == "masks" else field.trusted
     places, table = _qualities(field, sorted({member.image for member in members}), truth_of)
     counted = [member for member in members if _known(member, places, table)]
     if not counted:
@@ -100,7 +101,7 @@ def _judged(members: Sequence[Member], places: Mapping[str, int], table: np.ndar
 def by_votes(field: Field, members: Sequence[Member], draws: int = 1000) -> Standing:
     """Ranking by people's choices: overall, and as attacker and defender."""
     names = [entrant.name for entrant in field.entrants]
-    votes = check_votes(read_votes(field.store.folder / VOTES), names)
+    votes = check_votes(read_votes(field.store.folder), names)
     cast = tally(votes, members, names)
     wins = cast.overall()
     check_connected(wins, names)
@@ -127,18 +128,21 @@ def _role(cast: Tally, place: int) -> Callable[[np.ndarray | None], np.ndarray]:
     return strengths
 
 
-def read_votes(path: Path) -> list[Vote]:
-    """The votes of a ledger without those that were undone."""
-    if not path.exists():
-        raise BadInput(f"{path} does not exist; collect votes with segstress mad judge")
-    votes: dict[str, Vote] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+def read_votes(folder: Path) -> list[Vote]:
+    """The votes cast on the judge page, and those of a file from elsewhere; what was undone is left out."""
+    rows = [_vote(row) for row in decisions(folder, "choose").standing()] + Ledger(folder / VOTES).standing()
+    if not rows:
+        raise BadInput(f"{folder} has no votes; collect some with segstress mad judge")
+    votes = []
+    for row in rows:
         try:
-            row = json.loads(line)
-            if "undo" in row:
-                votes.pop(row["undo"], None)
-            else:
-                votes.setdefault(row["id"], Vote(**row))
-        except (ValueError, KeyError, TypeError, pydantic.ValidationError) as error:
-            raise BadInput(f"{path}, line {number}: no vote ({str(error).splitlines()[0]})") from error
-    return list(votes.values())
+            votes.append(Vote(**row))
+        except (TypeError, pydantic.ValidationError) as error:
+            raise BadInput(f"no vote: {row} ({str(error).splitlines()[0]})") from error
+    return votes
+
+
+def _vote(row: Mapping[str, Any]) -> dict[str, Any]:
+    left, right = row["shown"]
+    kept = ("id", "image", "choice", "rater", "reason", "repeat", "session", "sequence", "milliseconds", "time")
+    return {"left": left, "right": right} | {key: row[key] for key in kept}

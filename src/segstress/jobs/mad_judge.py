@@ -1,0 +1,117 @@
+"""The judge page of a competition: questions from the selection, decisions into its folder."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections import defaultdict
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core import BadInput, to_plain
+from ..data.palette import make_palette
+from ..judge.booth import Booth
+from ..judge.deck import Deck, Mode, Question, check_name, deal
+from ..judge.server import make_token
+from ..runtime import write
+from .compete import Competition
+from .mad_labels import Field
+from .mad_screening import decisions
+
+LABELS = "labels"  # the source of a map that annotators drew
+REPEATS = 0.1  # share of trials shown again with sides swapped
+
+
+class FieldPictures:
+    """Pictures of a competition."""
+
+    def __init__(self, field: Field) -> None:
+        self.field = field
+        self.image = lru_cache(64)(field.pixels)
+        self._maps = lru_cache(64)(lambda image: dict(field.maps([image]))[image])
+
+    def labels(self, image: str, source: str) -> np.ndarray:
+        """A model's map, or the imported labels."""
+        if source != LABELS:
+            found: np.ndarray = self._maps(image)[source]
+            return found
+        labels = self.field.label(image)
+        if labels is None:
+            raise BadInput(f"image {image} has no labels; import them first")
+        return labels
+
+
+def open_booth(competition: Competition, mode: Mode, repeats: float = REPEATS) -> Booth:
+    """A booth over the images of a competition."""
+    key = _key(competition.folder)
+    asked = questions(competition, mode)
+    words = competition.words
+    data = competition.contest.data()
+    palette = (
+        data.palette if len(data.palette) == len(words.classes) else make_palette(len(words.classes), words.background)
+    )
+    booth = Booth(
+        mode=mode,
+        secret=key["secret"],
+        ledger=decisions(competition.folder, mode),
+        pictures=FieldPictures(competition.images()),
+        deal=_dealer(competition.folder, asked, mode, key["secret"], repeats),
+        classes=words.classes,
+        palette=palette,
+        void=words.scheme.void,
+    )
+    for question in asked:
+        booth.know(question.image, question.models)
+    return booth
+
+
+def token(folder: Path) -> str:
+    """The word in the page's address; the same after a restart, so that open pages go on."""
+    return str(_key(folder)["token"])
+
+
+def _key(folder: Path) -> dict[str, Any]:
+    path = folder / "judge.json"
+    if not path.exists():
+        write(path, json.dumps({"secret": secrets.token_hex(16), "token": make_token()}).encode())
+        path.chmod(0o600)
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+def questions(competition: Competition, mode: Mode) -> list[Question]:
+    """What to ask: each image and unordered pair once, each image and class once, or each labelled image once."""
+    names, words = competition.names, competition.words
+    classes: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for member in competition.members():
+        class_ = words.classes[member.class_]
+        pair = sorted((names[member.defender], names[member.attacker]))
+        key = {"choose": (member.image, *pair), "screen": (member.image, class_), "review": (member.image, LABELS)}[
+            mode
+        ]
+        classes[key].add(class_)
+    if mode == "screen":
+        return [Question(image=image, classes=(class_,)) for image, class_ in classes]
+    folder = competition.folder / "labels"
+    return [
+        Question(image=image, models=tuple(models), classes=tuple(sorted(shown)))
+        for (image, *models), shown in classes.items()
+        if mode == "choose" or (folder / f"{image}.png").exists()
+    ]
+
+
+def _dealer(folder: Path, asked: list[Question], mode: Mode, secret: str, repeats: float) -> Any:
+    """Decks that are written down when first dealt, so that sides never change under a person's eyes."""
+
+    def dealt(rater: str) -> Deck:
+        path = folder / "decks" / f"{mode}-{check_name(rater)}.json"
+        before = Deck(**json.loads(path.read_text())) if path.exists() else None
+        deck = deal(asked, mode, rater, secret, repeats if mode == "choose" else 0.0, before)
+        if deck != before:
+            write(path, json.dumps(to_plain(deck)).encode())
+        return deck
+
+    return lru_cache(256)(dealt)

@@ -1,0 +1,1 @@
+"""Where people decide: a page that shows predictions without saying whose they are, served or as a folder."""

@@ -1,0 +1,189 @@
+// The page: shows one trial after the other, and makes of keys and clicks decisions.
+"use strict";
+const at = (id) => document.getElementById(id);
+const MODES = {
+  choose: { task: "Which prediction is better", panels: ["A", "image", "B"], actions: [
+    ["left", "A is better", ["ArrowLeft", "1"]], ["right", "B is better", ["ArrowRight", "2"]],
+    ["tie", "No difference", ["ArrowDown"]], ["reject", "Reject the image", ["x"]]] },
+  screen: { task: "Is this a natural image that shows", panels: ["image"], actions: [
+    ["keep", "Keep", ["ArrowRight", "1"]], ["reject", "Reject", ["x", "ArrowLeft"]]] },
+  review: { task: "Are these labels right", panels: ["image", "labels"], actions: [
+    ["keep", "Right", ["ArrowRight", "1"]], ["reject", "Not right", ["x", "ArrowLeft"]]] },
+};
+const REASONS = ["not a natural image", "does not show the class", "cannot be told", "other"];
+const TOOLS = { " ": "flicker", o: "opacity", d: "difference", g: "bare", h: "legend", "+": "closer", "=": "closer",
+  "-": "farther", 0: "whole", e: "export", "?": "help", z: "undo", Backspace: "undo" };
+const NAMES = { left: "←", right: "→", ArrowLeft: "←", ArrowRight: "→", ArrowDown: "↓", " ": "space" };
+const look = { opacity: 0.6, difference: false, bare: false, legend: true, flicker: 0 };
+const view = new segstress.View();
+const pictures = new segstress.Pictures();
+let deck, mode, ledger, trial, shown, since;
+
+segstress.deal = (dealt) => {
+  deck = dealt;
+  mode = MODES[deck.mode];
+  ledger = new segstress.Ledger(deck, tell);
+  at("welcome").hidden = true;
+  build();
+  next();
+};
+
+function build() {
+  for (const name of mode.panels) {
+    const figure = document.createElement("figure");
+    figure.id = `panel-${name}`;
+    figure.innerHTML = `<figcaption>${name}</figcaption><div class="view"><canvas></canvas></div>`;
+    at("panels").append(figure);
+  }
+  const undo = ["undo", "Undo", ["z"]];
+  for (const [choice, words, keys] of [...mode.actions, undo]) {
+    const button = document.createElement("button");
+    button.id = `do-${choice}`;
+    button.textContent = `${words} (${NAMES[keys[0]] || keys[0]})`;
+    button.onclick = () => (choice === "undo" ? undone() : choose(choice));
+    at("actions").append(button);
+  }
+  for (const [number, reason] of REASONS.entries()) {
+    const button = document.createElement("button");
+    button.textContent = `${number + 1} ${reason}`;
+    button.onclick = () => decide("reject", reason);
+    at("reason-list").append(button);
+  }
+  for (const button of document.querySelectorAll("[data-tool]")) button.onclick = () => use(button.dataset.tool);
+  at("opacity").oninput = (event) => { look.opacity = event.target.value / 100; draw(); };
+  at("go-on").onclick = next;
+  const keys = [...mode.actions.map(([, words, list]) => [list.map((key) => NAMES[key] || key).join(", "), words]),
+    ["z, Backspace", "undo, as often as you like"], ["space", "show A and B in the middle by turns"], ["o", "opacity"],
+    ["d", "colours only where A and B differ"], ["g", "image only"], ["h", "legend"], ["+, -, 0, wheel, drag", "zoom and move"],
+    ["e", "save decisions to a file"]];
+  at("key-list").innerHTML = keys.map(([key, words]) => `<dt>${key}</dt><dd>${words}</dd>`).join("");
+  view.follow(at("panels"));
+}
+
+async function next() {
+  const answered = ledger.answered();
+  const left = deck.trials.filter((each) => !answered.has(each.id));
+  const done = deck.trials.length - left.length;
+  at("rest").hidden = true;
+  at("work").hidden = false;
+  [at("bar").max, at("bar").value] = [deck.trials.length, done];
+  at("progress").textContent = `${done} of ${deck.trials.length} done`;
+  trial = left[0];
+  document.body.dataset.ready = "false";
+  if (!trial) return rest("All done", "Thank you. Your decisions are kept; e saves them to a file.");
+  at("task").textContent = `${mode.task}${trial.classes.length ? ` (look at: ${trial.classes.join(", ")})` : ""}?`;
+  const wanted = trial;
+  const [image, ...maps] = await Promise.all([pictures.get(trial.image), ...trial.maps.map((name) => pictures.labels(name))]);
+  if (wanted !== trial) return;
+  shown = { image, maps };
+  look.flicker = 0;
+  draw();
+  since = performance.now();
+  document.body.dataset.ready = "true";
+  for (const soon of left.slice(1, 3)) [soon.image, ...soon.maps].forEach((name) => pictures.get(name).catch(() => {}));
+}
+
+function draw() {
+  if (!shown) return;
+  const { image, maps } = shown;
+  const middle = [null, maps[0], maps[1]][look.flicker];
+  const content = { image: middle, A: maps[0], B: maps[1], labels: maps[0] };
+  const other = { A: maps[1], B: maps[0] };
+  for (const name of mode.panels) {
+    const labels = look.bare && name !== "image" ? null : content[name];
+    const canvas = at(`panel-${name}`).querySelector("canvas");
+    segstress.paint(canvas, image, labels, deck, look.opacity, look.difference ? other[name] : null);
+  }
+  const title = at("panel-image").querySelector("figcaption");
+  title.textContent = ["image", "image with A", "image with B"][look.flicker];
+  view.apply(at("panels"));
+  legend(maps);
+}
+
+function legend(maps) {
+  const present = [...new Set(maps.flatMap((labels) => [...new Set(labels)]))].filter((label) => label !== deck.void).sort((a, b) => a - b);
+  at("legend").replaceChildren(...(look.legend ? present : []).map((label) => {
+    const entry = document.createElement("span");
+    entry.textContent = deck.classes[label];
+    entry.style.setProperty("--colour", `rgb(${deck.palette[label].join(",")})`);
+    entry.classList.toggle("wanted", trial.classes.includes(deck.classes[label]));
+    return entry;
+  }));
+}
+
+function choose(choice) {
+  if (document.body.dataset.ready !== "true") return;
+  if (choice === "reject") at("reasons").showModal();
+  else decide(choice, "");
+}
+
+function decide(choice, reason) {
+  at("reasons").close();
+  if (document.body.dataset.ready !== "true") return;
+  ledger.decide(trial.id, choice, reason, Math.round(performance.now() - since));
+  const count = ledger.history.length;
+  if (count % deck.session === 0 && count < deck.trials.length) rest("Time for a break", `You have decided ${count} times. Rest your eyes.`);
+  else next();
+}
+
+function undone() {
+  if (ledger.undo()) next();
+}
+
+function rest(title, text) {
+  document.body.dataset.ready = "false";
+  [at("rest-title").textContent, at("rest-text").textContent] = [title, text];
+  at("go-on").hidden = !trial;
+  at("rest").hidden = false;
+  at("work").hidden = Boolean(trial);
+}
+
+function tell(waiting) {
+  at("saved").dataset.waiting = waiting > 0;
+  at("saved").textContent = waiting ? `${waiting} not saved yet, trying again` : "all saved";
+}
+
+function use(tool) {
+  if (tool === "undo") return undone();
+  if (tool === "help") return at("help").showModal();
+  if (tool === "export") return save();
+  if (tool === "closer" || tool === "farther") view.zoom(tool === "closer" ? 1.5 : 1 / 1.5);
+  else if (tool === "whole") view.reset();
+  else if (tool === "flicker") look.flicker = shown.maps.length === 2 ? (look.flicker % 2) + 1 : 0;
+  else if (tool === "opacity") { look.opacity = (Math.round(look.opacity * 10) % 10 + 2) / 10; at("opacity").value = 100 * look.opacity; }
+  else look[tool] = !look[tool];
+  return draw();
+}
+
+function save() {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([ledger.file()], { type: "application/json" }));
+  link.download = `decisions-${deck.mode}-${deck.rater}.json`;
+  link.click();
+}
+
+addEventListener("keydown", (event) => {
+  if (!deck || event.ctrlKey || event.metaKey || event.altKey || at("help").open) return;
+  if (at("reasons").open) {
+    const reason = REASONS[Number(event.key) - 1];
+    if (reason) decide("reject", reason);
+    return;
+  }
+  if (!at("rest").hidden && trial) { if (event.key === "Enter") next(); return; }
+  const action = mode.actions.find(([, , keys]) => keys.includes(event.key));
+  const tool = TOOLS[event.key];
+  if (!action && !tool) return;
+  event.preventDefault();
+  if (action && trial) choose(action[0]);
+  else if (tool) use(tool);
+});
+
+// With a server the page asks for a name; in a folder the deck lies beside it, dealt to one person.
+function ask() {
+  const script = document.createElement("script");
+  script.src = `deck.js${location.search}`;
+  script.onerror = () => { at("welcome").hidden = false; at("refusal").textContent = location.search ? "That name cannot be used." : ""; };
+  document.head.append(script);
+}
+at("welcome").onsubmit = (event) => { event.preventDefault(); location.search = `?rater=${encodeURIComponent(at("name").value)}`; };
+ask();

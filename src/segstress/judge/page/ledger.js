@@ -1,0 +1,85 @@
+// Decisions of one person: kept in the browser until the server has them on its disk, or for good without a server.
+"use strict";
+const segstress = {};
+
+segstress.Ledger = class {
+  constructor(deck, changed) {
+    this.deck = deck;
+    this.changed = changed;
+    this.key = `segstress ${deck.mode} ${deck.rater} ${location.pathname}`;
+    const kept = JSON.parse(localStorage.getItem(this.key) || "[]");
+    const known = new Set(deck.done.map((decision) => decision.id));
+    this.waiting = kept.filter((event) => !known.has(event.id)); // not acknowledged yet; without a server: all
+    this.sending = false;
+    this.history = this.standing([...deck.done, ...this.waiting]);
+    this.flush();
+  }
+
+  standing(events) {
+    const undone = new Set(events.map((event) => event.undo).filter(Boolean));
+    return events.filter((event) => event.trial && !undone.has(event.id));
+  }
+
+  answered() {
+    return new Set(this.history.map((event) => event.trial));
+  }
+
+  decide(trial, choice, reason, milliseconds) {
+    const sequence = this.history.length ? this.history[this.history.length - 1].sequence + 1 : 0;
+    const session = Math.floor(this.history.length / this.deck.session);
+    const event = this.stamp({ trial, choice, reason, milliseconds, sequence, session });
+    this.history.push(event);
+    this.send(event);
+  }
+
+  undo() {
+    const last = this.history.pop();
+    if (last) this.send(this.stamp({ undo: last.id }));
+    return last;
+  }
+
+  stamp(event) {
+    const random = crypto.getRandomValues(new Uint32Array(2));
+    return { id: `${Date.now().toString(36)}-${random[0].toString(36)}${random[1].toString(36)}`, time: new Date().toISOString(), ...event };
+  }
+
+  send(event) {
+    this.waiting.push(event);
+    this.keep();
+    this.flush();
+  }
+
+  keep() {
+    localStorage.setItem(this.key, JSON.stringify(this.waiting));
+    this.changed(this.deck.server ? this.waiting.length : 0);
+  }
+
+  // One at a time and in order; what fails is tried again, so a server that comes back loses nothing.
+  async flush() {
+    if (!this.deck.server || this.sending) return;
+    this.sending = true;
+    while (this.waiting.length) {
+      if (!(await this.post(this.waiting[0]))) {
+        setTimeout(() => this.flush(), 1000);
+        break;
+      }
+      this.waiting.shift();
+      this.keep();
+    }
+    this.sending = false;
+  }
+
+  async post(event) {
+    try {
+      const answer = await fetch("decisions", { method: "POST", body: JSON.stringify({ rater: this.deck.rater, event }) });
+      return answer.ok || answer.status === 400; // refused for good, as when another window has answered already
+    } catch {
+      return false;
+    }
+  }
+
+  file() {
+    const events = this.deck.server ? this.history : this.waiting;
+    return JSON.stringify({ mode: this.deck.mode, rater: this.deck.rater, events }, null, 1);
+  }
+};

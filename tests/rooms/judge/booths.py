@@ -1,0 +1,57 @@
+"""A booth over made-up pictures, for the tests of this room and of the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from segstress.judge.booth import Booth
+from segstress.judge.deck import Deck, Mode, Question, deal
+from segstress.judge.ledger import Ledger
+
+MODELS = ("deeplab-secret", "fcn-secret", "psp-secret")
+SECRET = "0123456789abcdef"
+
+
+class MadeUp:
+    """Pictures drawn from their names."""
+
+    def image(self, image: str) -> np.ndarray:
+        return np.random.default_rng(abs(hash(image)) % 2**32).integers(256, size=(24, 32, 3)).astype(np.uint8)
+
+    def labels(self, image: str, source: str) -> np.ndarray:
+        labels = np.zeros((24, 32), dtype=np.uint8)
+        labels[4:12, : 8 + 4 * MODELS.index(source)] = 1 + MODELS.index(source) % 2
+        return labels
+
+
+def questions(images: int = 10) -> list[Question]:
+    pairs = [(MODELS[first], MODELS[second]) for first in range(3) for second in range(first + 1, 3)]
+    return [
+        Question(image=f"image{number}", models=pair, classes=("cat",)) for number in range(images) for pair in pairs
+    ]
+
+
+def make_booth(folder: Path, mode: Mode = "choose", images: int = 10, repeats: float = 0.0) -> Booth:
+    asked = questions(images)
+    if mode == "screen":
+        asked = [Question(image=f"image{number}", classes=("cat",)) for number in range(images)]
+    decks: dict[str, Deck] = {}
+
+    def dealt(rater: str) -> Deck:
+        return decks.setdefault(rater, deal(asked, mode, rater, SECRET, repeats))
+
+    booth = Booth(
+        mode=mode,
+        secret=SECRET,
+        ledger=Ledger(folder / f"decisions-{mode}.jsonl"),
+        pictures=MadeUp(),
+        deal=dealt,
+        classes=("background", "cat", "dog"),
+        palette=((40, 40, 40), (220, 120, 30), (60, 160, 220)),
+        void=255,
+    )
+    for question in asked:
+        booth.know(question.image, question.models)
+    return booth
