@@ -8,9 +8,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from ..attacks import Attack
 from ..attacks.feasible import norms
-from ..core import Batch, Perturbation, Result, format_radius
+from ..core import Batch, Perturbation, Result, Threat, format_radius
 
 SLACK = 1e-6  # rounding of float32 images, in [0, 1] units
 
@@ -29,8 +28,9 @@ def faults(perturbation: Perturbation, batch: Batch, result: Result, zones: Mapp
     note((low < 0) | (high > 1), "pixels outside [0, 1]")
     if "inside" in zones:
         note(((delta != 0) & ~zones["inside"][:, None]).flatten(1).any(1), "pixels changed outside the region")
-    if isinstance(perturbation, Attack) and math.isfinite(perturbation.threat.radius):
-        norm, radius = perturbation.threat.norm, perturbation.threat.radius
+    threat = getattr(perturbation, "threat", None)
+    if isinstance(threat, Threat) and math.isfinite(threat.radius):
+        norm, radius = threat.norm, threat.radius
         slack = SLACK if norm == "linf" else SLACK * math.sqrt(delta[0].numel())
         note(norms(delta)[norm] > radius + slack, f"outside the {norm} ball of radius {format_radius(radius)}")
     return found

@@ -1,0 +1,71 @@
+"""An adversarial patch: a picture that harms wherever it hangs in the region, and in any light."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+import torch
+from jaxtyping import Float
+from pydantic import Field
+from torch import Tensor
+
+from ...core import settings, stream
+from ..algorithm import Seeks, attacks
+from ..losses import LossName
+from ..problem import Problem
+
+Deltas = Float[Tensor, "b c h w"]
+
+
+@attacks.register("patch")
+@settings
+class Patch:
+    """Adam on the pixels of a patch, over changes of light (patches of arXiv:2108.06179, EOT of arXiv:1707.07397).
+
+    Give it a region and eps=1: then any picture is allowed there. With views add keep=last, since the best look of all
+    was at a lucky view and not at the patch itself.
+    """
+
+    seeks: ClassVar[Seeks] = "damage"
+    reaches: ClassVar[float | None] = 1.5
+    loss: LossName = "ce"
+    steps: Annotated[int, Field(ge=1)] = 100
+    rate: Annotated[float, Field(gt=0)] = 0.05  # length of a step, as a share of the radius
+    views: Annotated[int, Field(ge=0)] = 0  # changed views of the patch averaged at each step; 0 = the patch as it is
+    light: Annotated[float, Field(ge=0)] = 0.1  # deviation of brightness and of contrast in a view
+    grain: Annotated[float, Field(ge=0)] = 0.1  # deviation of the noise in a view
+
+    def run(self, problem: Problem) -> Deltas:
+        """Climb by running means of the gradient and of its square."""
+        allowed, radius, delta = problem.feasible, problem.threat.radius, problem.start(True)
+        mean, square = torch.zeros_like(delta), torch.zeros_like(delta)
+        streams = [stream(problem.seed, id_, "views") for id_ in problem.batch.ids]
+        for step in range(1, self.steps + 1):
+            if problem.finished:
+                break
+            gradient = self._gradient(problem, delta, (step - 1) / self.steps, streams)
+            mean.lerp_(gradient, 0.1)
+            square.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
+            scale = (square / (1 - 0.999**step)).sqrt_().add_(1e-12)
+            climb = mean / scale * (self.rate * radius / (1 - 0.9**step))
+            delta = allowed.project(delta + climb, radius)
+        return delta
+
+    def _gradient(self, problem: Problem, delta: Deltas, progress: float, streams: list[torch.Generator]) -> Deltas:
+        """The mean over views; a view is contrast x patch + brightness + noise, so the slope is scaled by contrast."""
+        if not self.views:
+            return problem.look(delta, self.loss, progress).gradient
+        total = torch.zeros_like(delta)
+        for _ in range(self.views):
+            drawn = torch.stack([torch.randn(2, generator=one) for one in streams]).to(delta)[:, :, None, None, None]
+            noise = torch.stack([torch.randn(delta.shape[1:], generator=one) for one in streams]).to(delta)
+            contrast, brightness = 1 + self.light * drawn[:, 0], self.light * drawn[:, 1]
+            patch = problem.batch.images + delta
+            view = contrast * patch + brightness + self.grain * noise
+            total += contrast * problem.look(view - problem.batch.images, self.loss, progress).gradient
+        return total / self.views
+
+    def passes(self) -> tuple[int, int]:
+        """One pass a view, and a look at the clean image and at the last patch."""
+        looks = self.steps * max(1, self.views)
+        return looks + 2, looks

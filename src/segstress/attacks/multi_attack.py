@@ -1,0 +1,144 @@
+"""Several attacks on one region, each on what the others left standing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import torch
+from jaxtyping import Bool, Float, Int64
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+
+from ..core import (
+    BadInput,
+    Batch,
+    Perturbed,
+    Region,
+    Result,
+    Threat,
+    distance_zones,
+    perturbations,
+    regions,
+    seed_of,
+    settings,
+)
+from ..metrics.counts import predict
+from .algorithm import Algorithm, attacks
+from .losses import View
+from .problem import Problem
+
+PAPER = {"kind": "pgd", "steps": 50, "step": "4/255", "random_start": False}
+Mask = Bool[Tensor, "b h w"]
+Labels = Int64[Tensor, "b h w"]
+
+
+@perturbations.register("multi-attack")
+@settings
+class MultiAttack:
+    """Attacks one after the other, each on the pixels still right; the first success stays (arXiv:2504.01632, alg. 1).
+
+    Goal `attack-2` is the second attack by itself. Goal `cumulative-2` shows each pixel as the first of two attacks
+    that fooled it, else as in the clean prediction: a worst case pixel by pixel, which no single image attains.
+    """
+
+    threat: Threat = Threat(radius=16 / 255)
+    region: Annotated[Region | None, *regions.field()] = None  # where they may act; none = everywhere
+    aim: Annotated[Region | None, *regions.field()] = (
+        None  # what they must break; none = all that is outside the region
+    )
+    attack: Annotated[Algorithm, *attacks.field()] = Field(default_factory=lambda: attacks.build(PAPER))
+    number: Annotated[int, Field(ge=1)] = 3
+    every_iterate: bool = False  # a pixel is fooled if any step fooled it, not only the last
+    distances: tuple[Annotated[int, Field(ge=1)], ...] = ()  # edges of the rings around the region to count in, pixels
+
+    @model_validator(mode="after")
+    def _check(self) -> MultiAttack:
+        if self.attack.seeks != "damage" or math.isinf(self.threat.radius) or self.threat.target is not None:
+            raise BadInput("multi-attack: expected an untargeted attack within a radius, such as pgd with eps")
+        return self
+
+    @property
+    def label(self) -> str:
+        """Its name in tables."""
+        places = "".join(f" {word} {regions.name(r)}" for word, r in (("in", self.region), ("at", self.aim)) if r)
+        iterates = " every iterate" if self.every_iterate else ""
+        return f"{self.number} x {attacks.name(self.attack)}{places}{iterates} {self.threat}"
+
+    def passes(self) -> tuple[int, int]:
+        """The most forwards and backwards that one image costs."""
+        forwards, backwards = self.attack.passes()
+        return 1 + self.number * forwards, self.number * backwards
+
+    @torch.no_grad()
+    def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
+        """Every attack, and after each what all up to it have fooled together."""
+        zones = self._zones(batch, seed)
+        together = predict(model(batch.images))
+        standing = (together == batch.labels) & batch.valid
+        forwards, backwards = torch.ones(len(batch), dtype=torch.int64), torch.zeros(len(batch), dtype=torch.int64)
+        results = []
+        for number in range(1, self.number + 1):
+            blow = self._strike(model, batch, zones, standing, seed_of(seed, "multi-attack", str(number)))
+            fallen = standing & (blow.shown != batch.labels)
+            together, standing = torch.where(fallen, blow.shown, together), standing & ~fallen
+            forwards, backwards = forwards + blow.forwards, backwards + blow.backwards
+            results.append(Result(f"attack-{number}", blow.images, blow.size))
+            results.append(Result(f"cumulative-{number}", blow.images, blow.size, prediction=together))
+        return Perturbed(tuple(results), forwards, backwards, zones)
+
+    def _zones(self, batch: Batch, seed: int) -> dict[str, Mask]:
+        everywhere = torch.ones_like(batch.valid)
+        if self.region is None:
+            return {"aim": everywhere if self.aim is None else self.aim.mask(batch, seed)}
+        zones = distance_zones(self.region.mask(batch, seed), self.distances)
+        return zones | {"aim": zones["outside"] if self.aim is None else self.aim.mask(batch, seed)}
+
+    def _strike(self, model: nn.Module, batch: Batch, zones: dict[str, Mask], standing: Mask, seed: int) -> _Blow:
+        """One attack on the aimed pixels that stand; images without any are left as they are."""
+        blow = _Blow.none(batch)
+        aim = standing & zones["aim"]
+        places = aim.flatten(1).any(1).nonzero()[:, 0].tolist()
+        if not places:
+            return blow
+        region = zones["inside"][places] if "inside" in zones else None
+        problem = _Watched(model, batch.pick(places), self.threat, region=region, aim=aim[places], seed=seed)
+        delta = problem.feasible.project(self.attack.run(problem), self.threat.radius)
+        blow.images[places], blow.size[places] = problem.feasible.apply(delta), problem.feasible.size(delta)
+        last = predict(model(blow.images[places]))
+        labels = batch.labels[places]
+        blow.shown[places] = torch.where(problem.shown == labels, last, problem.shown) if self.every_iterate else last
+        blow.forwards[places], blow.backwards[places] = problem.forwards + 1, problem.backwards
+        return blow
+
+
+@dataclass(frozen=True)
+class _Blow:
+    """What one attack did; places are filled in for the images that it struck."""
+
+    images: Float[Tensor, "b c h w"]
+    size: Float[Tensor, " b"]
+    shown: Labels  # the class that a pixel shows, its label where nothing fooled it
+    forwards: Int64[Tensor, " b"]
+    backwards: Int64[Tensor, " b"]
+
+    @classmethod
+    def none(cls, batch: Batch) -> _Blow:
+        nothing = torch.zeros(len(batch), dtype=torch.int64)
+        size = batch.images.new_zeros(len(batch))
+        return cls(batch.images.clone(), size, batch.labels.clone(), nothing, nothing.clone())
+
+
+class _Watched(Problem):
+    """A problem that remembers the first wrong class which each pixel has shown."""
+
+    def __init__(self, model: nn.Module, batch: Batch, threat: Threat, **options: Any) -> None:
+        super().__init__(model, batch, threat, keep="last", **options)
+        self.shown: Labels = self.labels.clone()
+
+    def _forward(self, images: Float[Tensor, "n c h w"], places: list[int], progress: float) -> View:
+        view = super()._forward(images, places, progress)
+        earlier = self.shown[places]
+        self.shown[places] = torch.where(earlier == view.labels, view.prediction, earlier)
+        return view

@@ -1,0 +1,129 @@
+"""The region-aware multi-attack."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+
+from segstress.attacks.losses import View, losses
+from segstress.core import BadInput, perturbations
+from segstress.metrics.counts import predict
+from segstress.testing.toys import toy_batch, toy_model
+
+REGION = {"kind": "box", "height": 6, "width": 6}
+ATTACK = {"kind": "pgd", "steps": 6, "random_start": False}
+
+
+def multi(**given):
+    spec = {"kind": "multi-attack", "threat": {"radius": 0.3}, "region": REGION, "attack": ATTACK, **given}
+    return perturbations.build(spec)
+
+
+@pytest.fixture
+def model():
+    return toy_model()
+
+
+@pytest.fixture
+def batch(model):
+    return toy_batch(model)
+
+
+def right(batch, prediction, zone=None):
+    counted = batch.valid if zone is None else batch.valid & zone
+    return ((prediction == batch.labels) & counted).flatten(1).sum(1)
+
+
+@pytest.mark.parametrize("every_iterate", [False, True])
+def test_together_they_fool_more_with_each_and_more_than_any(model, batch, every_iterate):
+    done = multi(number=4, every_iterate=every_iterate).perturb(model, batch, 0)
+    results = {result.goal: result for result in done.results}
+    before = right(batch, predict(model(batch.images)))
+    for number in range(1, 5):
+        alone = right(batch, predict(model(results[f"attack-{number}"].images)))
+        after = right(batch, results[f"cumulative-{number}"].prediction)
+        assert (after <= before).all(), "a later attack gave pixels back"
+        assert (after <= alone).all(), "a single attack is worse than all together"
+        before = after
+    assert (
+        right(batch, predict(model(batch.images)), done.zones["aim"])
+        > right(batch, results["cumulative-4"].prediction, done.zones["aim"])
+    ).all()
+
+
+def test_pixels_keep_the_first_wrong_class_and_else_the_clean_prediction(model, batch):
+    done = multi(number=3).perturb(model, batch, 0)
+    expected = predict(model(batch.images))
+    for number in (1, 2, 3):
+        shown = predict(model(done.results[2 * number - 2].images))
+        newly = (expected == batch.labels) & batch.valid & (shown != batch.labels)
+        expected = torch.where(newly, shown, expected)
+        assert torch.equal(done.results[2 * number - 1].prediction, expected)
+
+
+def test_every_iterate_fools_at_least_as_much(model, batch):
+    last, every = (
+        right(batch, multi(number=1, every_iterate=way).perturb(model, batch, 0).results[1].prediction)
+        for way in (False, True)
+    )
+    assert (every <= last).all()
+    assert (every < last).any()
+
+
+def test_stays_in_box_ball_and_region(model, batch):
+    done = multi(threat={"radius": 0.1}).perturb(model, batch, 0)
+    for result in done.results:
+        delta = result.images - batch.images
+        assert result.images.min() >= 0
+        assert result.images.max() <= 1
+        assert delta.abs().max() <= 0.1 + 1e-9
+        assert not (delta.abs().amax(1) > 0)[done.zones["outside"]].any()
+        assert delta.abs().max() > 0.05
+
+
+def test_alone_as_in_a_batch_and_void_ignored(model, batch):
+    change = multi(number=2)
+    together = change.perturb(model, batch, 0)
+    alone = change.perturb(model, batch.pick([1]), 0)
+    other = change.perturb(model, replace(batch, labels=torch.where(batch.valid, batch.labels, 1)), 0)
+    for many, one, relabelled in zip(together.results, alone.results, other.results, strict=True):
+        assert torch.allclose(many.images[1], one.images[0], atol=1e-9)
+        assert torch.equal(many.images, relabelled.images)
+    assert int(alone.forwards[0]) == int(together.forwards[1])
+
+
+def test_passes_are_counted_and_within_what_is_declared(model, batch):
+    change, calls = multi(number=2), []
+    handle = model.register_forward_hook(lambda *_: calls.append(1))
+    done = change.perturb(model, batch.pick([0]), 0)
+    handle.remove()
+    assert int(done.forwards[0]) == len(calls) <= change.passes()[0]
+    assert int(done.backwards[0]) == 12 == change.passes()[1]
+
+
+def test_nothing_left_to_fool_costs_nothing(model, batch):
+    blind = replace(batch, labels=(predict(model(batch.images)) + 1) % 4)
+    done = multi().perturb(model, blind, 0)
+    assert done.forwards.tolist() == [1, 1, 1]
+    assert all(torch.equal(result.images, batch.images) for result in done.results)
+
+
+def test_is_data_and_refuses_what_it_cannot_do():
+    change = multi(every_iterate=True)
+    assert perturbations.build(json.loads(json.dumps(perturbations.spec(change)))) == change
+    assert "every iterate" in change.label
+    with pytest.raises(BadInput, match="within a radius"):
+        multi(threat={"radius": "inf"})
+    with pytest.raises(BadInput, match="did you mean 'pgd'"):
+        multi(attack="pdg")
+
+
+def test_two_term_loss_weighs_both_sorts_of_pixels_alike():
+    logits = torch.zeros(1, 2, 1, 4, dtype=torch.float64)
+    labels = torch.zeros(1, 1, 4, dtype=torch.int64)
+    standing = torch.tensor([[[True, True, True, False]]])
+    everywhere = torch.ones_like(standing)
+    view = View(logits, labels, labels, everywhere, standing, everywhere.double(), 0.0, targeted=False)
+    values = losses.get("two-term")(view)[0, 0]
+    assert torch.allclose(values, torch.log(torch.tensor(2.0)).double() * torch.tensor([1, 1, 1, 3]) / 6)
