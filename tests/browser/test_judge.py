@@ -1,0 +1,254 @@
+"""The judge page in a real browser: keys, undo, reload, two people, a killed server, the static folder."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sync_api = pytest.importorskip("playwright.sync_api")
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+
+ROOM = Path(__file__).parent.parent / "rooms" / "judge"
+sys.path.insert(0, str(ROOM))
+from booths import MODELS, make_booth  # noqa: E402
+
+from segstress.judge.static import take_file, write_static  # noqa: E402
+
+TOKEN = "browser-token"
+SERVER = (
+    "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); from booths import make_booth; "
+    "from segstress.judge.server import serve; "
+    "serve(make_booth(Path(sys.argv[2]), sys.argv[4]), '127.0.0.1', int(sys.argv[3]), sys.argv[5])"
+)
+
+
+class Server:
+    """The real server in a process of its own, which can be killed and begun again."""
+
+    def __init__(self, folder: Path, mode: str = "choose") -> None:
+        self.folder, self.mode = folder, mode
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/{TOKEN}/"
+        self.begin()
+
+    def begin(self) -> None:
+        arguments = [str(ROOM), str(self.folder), str(self.port), self.mode, TOKEN]
+        self.process = subprocess.Popen([sys.executable, "-c", SERVER, *arguments])
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(self.url).close()
+                return
+            except OSError:
+                time.sleep(0.1)
+        raise TimeoutError("the server did not begin")
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def saved(self, rater: str = "kim") -> list[dict]:
+        return make_booth(self.folder, self.mode).standing(rater)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    with sync_api.sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    running = Server(tmp_path)
+    yield running
+    running.kill()
+
+
+def come_in(browser, url: str, rater: str = "kim"):
+    """A page of a person's own, with the first trial on it."""
+    page = browser.new_context(accept_downloads=True).new_page()
+    page.goto(url)
+    page.fill("#name", rater)
+    page.press("#name", "Enter")
+    ready(page)
+    return page
+
+
+def ready(page) -> None:
+    page.wait_for_selector("body[data-ready=true]")
+
+
+def settled(page) -> None:
+    sync_api.expect(page.locator("#saved")).to_have_text("all saved", timeout=20_000)
+
+
+def press(page, key: str) -> None:
+    before = page.text_content("#progress")
+    page.keyboard.press(key)
+    sync_api.expect(page.locator("#progress")).not_to_have_text(before)
+    ready(page)
+
+
+def test_twenty_choices_by_keyboard_then_undo_reload_and_resume(browser, server: Server) -> None:
+    page = come_in(browser, server.url)
+    keys = ["ArrowLeft", "ArrowRight", "ArrowDown", "1", "2"]
+    for number in range(19):
+        press(page, keys[number % 5])
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_selector("#rest:not([hidden])")
+    assert "20 times" in page.text_content("#rest-text")
+    page.keyboard.press("Enter")
+    ready(page)
+    settled(page)
+    choices = [row["choice"] for row in server.saved()]
+    assert choices == ["left", "right", "tie", "left", "right"] * 3 + ["left", "right", "tie", "left", "left"]
+    assert [row["sequence"] for row in server.saved()] == list(range(20))
+    for _ in range(2):
+        press(page, "z")
+    page.reload()
+    ready(page)
+    press(page, "Backspace")
+    settled(page)
+    assert len(server.saved()) == 17
+    assert page.text_content("#progress") == "17 of 30 done"
+    press(page, "ArrowRight")
+    settled(page)
+    assert [row["choice"] for row in server.saved()][-1] == "right"
+
+
+def test_a_rejection_has_a_reason(browser, server: Server) -> None:
+    page = come_in(browser, server.url)
+    page.keyboard.press("x")
+    page.keyboard.press("Escape")
+    page.keyboard.press("x")
+    press(page, "2")
+    settled(page)
+    (row,) = server.saved()
+    assert (row["choice"], row["reason"]) == ("reject", "does not show the class")
+
+
+def test_two_people_at_once_do_not_meet(browser, server: Server) -> None:
+    kim, lee = (come_in(browser, server.url, rater) for rater in ("kim", "lee"))
+    for _ in range(3):
+        press(kim, "ArrowLeft")
+        press(lee, "ArrowRight")
+    settled(kim)
+    settled(lee)
+    assert [row["choice"] for row in server.saved("kim")] == ["left"] * 3
+    assert [row["choice"] for row in server.saved("lee")] == ["right"] * 3
+
+
+def test_a_killed_server_loses_nothing(browser, server: Server) -> None:
+    page = come_in(browser, server.url)
+    for _ in range(3):
+        press(page, "ArrowLeft")
+    settled(page)
+    acknowledged = [row["id"] for row in server.saved()]
+    server.kill()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#saved[data-waiting=true]")
+    assert [row["id"] for row in server.saved()] == acknowledged
+    server.begin()
+    settled(page)
+    assert [row["choice"] for row in server.saved()] == ["left"] * 3 + ["right"]
+
+
+def test_the_page_can_be_looked_at_in_every_way(browser, server: Server) -> None:
+    page = come_in(browser, server.url)
+
+    def picture(panel: str) -> str:
+        return page.evaluate(f"document.querySelector('#panel-{panel} canvas').toDataURL()")
+
+    plain = picture("A")
+    for key in ("d", "g", "o"):
+        page.keyboard.press(key)
+        assert picture("A") != plain, key
+        if key != "o":
+            page.keyboard.press(key)
+            assert picture("A") == plain, key
+    page.keyboard.press("Space")
+    assert (picture("image"), page.text_content("#panel-image figcaption")) == (picture("A"), "image with A")
+    page.keyboard.press("Space")
+    assert picture("image") == picture("B")
+    assert page.locator("#legend span").count() > 0
+    page.keyboard.press("h")
+    assert page.locator("#legend span").count() == 0
+    page.keyboard.press("+")
+    scales = page.eval_on_selector_all("canvas", "all => all.map(each => each.style.transform)")
+    assert len(set(scales)) == 1
+    assert "scale(1.5)" in scales[0]
+    page.keyboard.press("?")
+    assert page.locator("#help[open]").count() == 1
+    assert server.saved() == []
+
+
+def test_what_the_browser_receives_names_no_model(browser, server: Server) -> None:
+    seen: list[str] = []
+    page = browser.new_context().new_page()
+    page.on("response", lambda answer: seen.append(answer.url + (answer.text() if answer.ok else "")))
+    page.goto(f"{server.url}?rater=kim")
+    ready(page)
+    press(page, "ArrowLeft")
+    seen.append(page.content())
+    assert len(seen) > 8
+    assert not any(model in text for text in seen for model in MODELS)
+
+
+def test_the_static_folder_works_without_a_server(browser, tmp_path: Path) -> None:
+    booth = make_booth(tmp_path)
+    write_static(booth, "kim", tmp_path / "page")
+    page = browser.new_context(accept_downloads=True).new_page()
+    page.goto((tmp_path / "page" / "index.html").as_uri())
+    ready(page)
+    for key in ("ArrowLeft", "ArrowRight", "ArrowDown"):
+        press(page, key)
+    press(page, "z")
+    page.reload()
+    ready(page)
+    assert page.text_content("#progress") == "2 of 30 done"
+    with page.expect_download() as download:
+        page.keyboard.press("e")
+    file = tmp_path / "decisions.json"
+    download.value.save_as(file)
+    assert take_file(booth, file) == 2
+    assert [row["choice"] for row in booth.standing("kim")] == ["left", "right"]
+
+
+def test_the_export_of_a_served_page_is_complete(browser, server: Server, tmp_path: Path) -> None:
+    page = come_in(browser, server.url)
+    press(page, "ArrowLeft")
+    settled(page)
+    with page.expect_download() as download:
+        page.click("[data-tool=export]")
+    content = json.loads(Path(download.value.path()).read_text())
+    assert (content["rater"], [event["choice"] for event in content["events"]]) == ("kim", ["left"])
+
+
+def test_screening_keeps_and_rejects(browser, tmp_path: Path) -> None:
+    running = Server(tmp_path, "screen")
+    try:
+        page = come_in(browser, running.url)
+        press(page, "ArrowRight")
+        page.keyboard.press("x")
+        press(page, "1")
+        settled(page)
+        assert [(row["choice"], row["reason"]) for row in running.saved()] == [
+            ("keep", ""),
+            ("reject", "not a natural image"),
+        ]
+    finally:
+        running.kill()
