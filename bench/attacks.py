@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("--network", choices=sorted(NETWORKS), default="enet")
     parser.add_argument("--weights", type=Path, help="folder with <network>.pth; random weights by default")
     parser.add_argument("--sides", default="128,256")
-    parser.add_argument("--attacks", default=",".join(attacks.names()))
+    parser.add_argument("--attacks", default=",".join(name for name in attacks.names() if name != "transfer"))
     parser.add_argument("--pairs", type=int, default=15)
     asked = parser.parse_args()
     torch.set_num_threads(1)

@@ -17,7 +17,7 @@ import yaml
 from pydantic import PlainSerializer, PlainValidator
 
 from .errors import BadInput
-from .settings import plain_defaults, to_plain
+from .settings import plain_defaults, shown, to_plain
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -124,7 +124,7 @@ class Registry(Generic[T]):
             if entry.make is kind and all(plain[key] == value for key, value in entry.fixed.items())
         }
         name = max(sorted(implied), key=lambda candidate: len(self._entries[candidate].fixed))
-        extra = [f"{key}={value}" for key, value in plain.items() if implied[name].get(key, ...) != value]
+        extra = [f"{key}={plain[key]}" for key in shown(kind) if implied[name].get(key, ...) != plain[key]]
         return f"{name}({', '.join(extra)})" if extra else name
 
     def field(self) -> tuple[PlainValidator, PlainSerializer]:

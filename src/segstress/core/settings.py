@@ -36,6 +36,11 @@ def plain_defaults(cls: type) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not dataclasses.MISSING}
 
 
+def shown(cls: type) -> list[str]:
+    """The settings that a name mentions; those declared with `repr=False` are for the hash only."""
+    return [field.name for field in dataclasses.fields(cls) if field.repr]
+
+
 def _default(field: dataclasses.Field[Any]) -> Any:
     value = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
     return value if value is dataclasses.MISSING else to_jsonable_python(value, inf_nan_mode="constants")

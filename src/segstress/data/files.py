@@ -125,13 +125,13 @@ class Files(Dataset):
                 raise BadInput(f"{self.root}: {self._describe(code)}, in {times} of the first {len(masks)} masks")
 
 
-def list_files(folder: Path, suffix: str = "") -> dict[str, Path]:
+def list_files(folder: Path, suffix: str = "", suffixes: tuple[str, ...] = SUFFIXES) -> dict[str, Path]:
     """Image files anywhere below a folder by id: their path in it, without `suffix` and extension."""
     if not folder.is_dir():
         raise BadInput(f"folder {folder} does not exist; expected image files in it")
     found: dict[str, Path] = {}
     for path in sorted(folder.rglob(f"*{suffix}.*")):
-        if path.suffix.lower() not in SUFFIXES or path.name.startswith("."):
+        if path.suffix.lower() not in suffixes or path.name.startswith("."):
             continue
         id = path.relative_to(folder).with_suffix("").as_posix().removesuffix(suffix)
         if id in found:

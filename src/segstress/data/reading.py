@@ -57,7 +57,7 @@ class Picture(NamedTuple):
 def read_image(path: Path) -> Picture:
     """An image file as RGB, or an array `h w c` with channels of its own."""
     data = _read_bytes(path)
-    array, notes = (_scale(path, _load_array(path, data)), ()) if path.suffix.lower() == ".npy" else _to_rgb(path, data)
+    array, notes = (scaled(path, _load_array(path, data)), ()) if path.suffix.lower() == ".npy" else _to_rgb(path, data)
     pixels = torch.from_numpy(np.ascontiguousarray(array.transpose(2, 0, 1)))
     return Picture(pixels, hashlib.sha256(data).hexdigest(), notes)
 
@@ -136,7 +136,7 @@ def _load_array(path: Path, data: bytes) -> ndarray:
     return array
 
 
-def _scale(path: Path, array: ndarray) -> Float32[ndarray, "h w c"]:
+def scaled(path: Path, array: ndarray) -> Float32[ndarray, "h w c"]:
     """An array as it was saved, brought to [0, 1] where its type says how; a scale is never guessed."""
     if array.ndim not in (2, 3):
         raise BadImage(f"{path}: expected an array h w c, found shape {array.shape}")

@@ -11,7 +11,7 @@ from ..core import BadInput, Perturbation, Spec, perturbations
 from ..corruptions import corruptions
 
 THREAT = {"eps": "radius", "norm": "norm", "enough": "enough", "target": "target"}  # setting -> field of the threat
-PLACE = ("region", "aim", "keep")  # settings of the attack rather than of its algorithm
+PLACE = ("region", "aim", "keep", "draws", "clip")  # settings of the attack rather than of its algorithm
 
 
 def read_perturbation(spec: Spec, defaults: Mapping[str, Any]) -> Perturbation:
