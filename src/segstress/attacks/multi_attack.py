@@ -103,12 +103,15 @@ class MultiAttack:
         if not places:
             return blow
         region = zones["inside"][places] if "inside" in zones else None
-        problem = _Watched(model, batch.pick(places), self.threat, region=region, aim=aim[places], seed=seed)
+        kind = _Watched if self.every_iterate else Problem
+        chosen = batch.pick(places)
+        problem = kind(model, chosen, self.threat, region=region, aim=aim[places], seed=seed, keep="last")
         delta = problem.feasible.project(self.attack.run(problem), self.threat.radius)
         blow.images[places], blow.size[places] = problem.feasible.apply(delta), problem.feasible.size(delta)
         last = predict(model(blow.images[places]))
-        labels = batch.labels[places]
-        blow.shown[places] = torch.where(problem.shown == labels, last, problem.shown) if self.every_iterate else last
+        if isinstance(problem, _Watched):
+            last = torch.where(problem.shown == chosen.labels, last, problem.shown)
+        blow.shown[places] = last
         blow.forwards[places], blow.backwards[places] = problem.forwards + 1, problem.backwards
         return blow
 
@@ -134,7 +137,7 @@ class _Watched(Problem):
     """A problem that remembers the first wrong class which each pixel has shown."""
 
     def __init__(self, model: nn.Module, batch: Batch, threat: Threat, **options: Any) -> None:
-        super().__init__(model, batch, threat, keep="last", **options)
+        super().__init__(model, batch, threat, **options)
         self.shown: Labels = self.labels.clone()
 
     def _forward(self, images: Float[Tensor, "n c h w"], places: list[int], progress: float) -> View:
