@@ -47,6 +47,7 @@ def attack(
     keep_images: options.KeepImages = False,
     exhaustive: options.Exhaustive = False,
     done_at: options.DoneAt = "0",
+    budget: options.Budget = "0",
     workers: options.Workers = 0,
     shard_size: options.ShardSize = 4,
     retry_errors: options.RetryErrors = False,
@@ -71,6 +72,7 @@ def attack(
         keep_images=keep_images,
         exhaustive=exhaustive,
         done_at=done_at,
+        budget=budget,
         plugins=plugin or [],
         numerics={"device": device, "batch_size": batch_size, "threads": threads},
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import click
 import typer
 
-from . import evaluation, inspection, training
+from . import evaluation, health, inspection, training
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -23,6 +23,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "attack": evaluation.attack,
     "run": evaluation.run,
     "plan": evaluation.plan,
+    "score": health.score,
     "train": training.train,
     "report": inspection.report,
     "verify": inspection.verify,

@@ -47,3 +47,4 @@ Exhaustive = Annotated[
     bool, Option("--exhaustive", help="Run a whole battery on every image; complete per-attack tables.")
 ]
 DoneAt = Annotated[str, Option("--done-at", help="Share of correct pixels at which an image is finished, e.g. 0.1%.")]
+Budget = Annotated[str, Option("--budget", help='Time for the attacks, e.g. "30m"; the best are chosen.')]

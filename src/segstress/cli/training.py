@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Plan = Annotated[str | None, Argument(help="YAML plan, or the name of one that made the zoo, e.g. cnn-pgd-at-100.")]
 Recipe = Annotated[str | None, Option("--recipe", help="normal, pgd-at, segpgd-at, ddc-at, pir-at ...")]
 Share = Annotated[float | None, Option("--share", help="Share of the images that are attacked, 0 to 1.")]
+Attack = Annotated[str | None, Option("--attack", help="The attack inside the loop, e.g. segpgd?steps=7&eps=0.03.")]
 Model = Annotated[str | None, Option("--model", help="Architecture, e.g. compact:cnn?classes=11.")]
 Data = Annotated[str | None, Option("--data", help="Training images, e.g. shapes:train?count=2000.")]
 Validation = Annotated[str | None, Option("--validation", help="Images to validate on, e.g. shapes:val?count=48.")]
@@ -40,6 +41,7 @@ def train(
     plan: Plan = None,
     recipe: Recipe = None,
     share: Share = None,
+    attack: Attack = None,
     model: Model = None,
     data: Data = None,
     validation: Validation = None,
@@ -59,10 +61,10 @@ def train(
     from ..jobs.train import read_training_plan, train
     from ..runtime.launch import leads
 
-    if share is not None:
-        recipe = f"{recipe or 'pgd-at'}{'&' if recipe and '?' in recipe else '?'}share={share}"
     told = {
         "recipe": recipe,
+        "share": share,
+        "attack": attack,
         "model": model,
         "data": data,
         "validation": validation,

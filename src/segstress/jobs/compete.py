@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ..competition.standing import JudgedBy, Standing
 from ..competition.vocabulary import Vocabulary
 from ..core import BadInput
 from ..runtime import alone, record
@@ -18,7 +19,7 @@ from .mad_index import index
 from .mad_labels import Field
 from .mad_plan import Contest, Entrant, admit, entrants, read_contest, vocabulary
 from .mad_predict import predict
-from .mad_rank import JudgedBy, Standing, by_truth, by_votes
+from .mad_rank import by_truth, by_votes
 from .mad_select import Selection, read_members, select
 from .mad_store import ContestStore
 

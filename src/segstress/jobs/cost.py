@@ -14,6 +14,7 @@ from ..data import Dataset, resize
 from ..data import load as load_data
 from ..models import load as load_model
 from ..models import models
+from ..runtime import Cell
 from .judge import stack
 from .plan import Plan
 
@@ -47,6 +48,15 @@ def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
                 names = (model.label, data.label, change.label)
                 costs.append(Cost(names, images, images * forwards, images * backwards, time_needed))
     return costs
+
+
+def affordable_passes(plan: Plan, cell: Cell, workers: int) -> float:
+    """Forwards and backwards an image that fit into the budget, when every model and dataset gets an equal part."""
+    data = load_data(cell.data)
+    model = load_model(cell.model).to(plan.numerics.device, plan.numerics.torch_dtype())
+    share = workers or len(os.sched_getaffinity(0))
+    seconds = plan.budget * share / (len(plan.models) * len(plan.data) * max(len(plan.eps), 1))
+    return 2 * seconds / (_seconds(model, data, plan) * len(plan.ids(data)))
 
 
 def _seconds(model: nn.Module, data: Dataset, plan: Plan) -> float:

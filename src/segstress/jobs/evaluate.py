@@ -12,12 +12,13 @@ from typing import Any
 import torch
 import yaml
 
-from ..core import BadInput, digest, perturbations, seed_of, to_plain
+from ..core import BadInput, digest, seed_of, to_plain
 from ..data import datasets
-from ..runtime import Cell, Local, Store, Unit, alone, record, write
-from .answer import Work, finishers
+from ..runtime import Cell, Local, Store, alone, record, write
+from .answer import Work
 from .doctor import examine
 from .plan import Plan, names, read_plan
+from .stages import Stage, stages, units
 
 GALLERY = 24  # images of each dataset that always keep their pictures
 
@@ -68,13 +69,11 @@ def evaluate(
             progress.warn(warning)
         record(folder, plan.numerics, allow_other=ways.other_numerics)
         write(folder / "plan.yaml", yaml.safe_dump(to_plain(plan), sort_keys=False).encode())
-        units, keep = _units(plan, store, cells, ways)
-        progress.begin(sum(unit.answers for unit in units))
-        work = Work(folder, plan.numerics, keep, tuple(plan.plugins), plan.done_at)
-        started = time.perf_counter()
-        for answers in Local(ways.workers, plan.numerics.threads).map(work, units):
-            progress.advance(answers)
-        _note_time(folder, sum(unit.answers for unit in units), time.perf_counter() - started)
+        for cell in cells:
+            store.begin(cell)
+        work = Work(folder, plan.numerics, _pictured(plan, cells), tuple(plan.plugins), plan.done_at)
+        for stage in stages(plan, store, cells, ways.workers):
+            _answer(stage, plan, store, work, ways, progress)
         run = Run(folder, *_told(store, cells))
         for note in run.notes:
             progress.warn(note)
@@ -91,45 +90,32 @@ def _check_device(name: str) -> None:
 def _admit(store: Store, cells: Sequence[Cell]) -> None:
     """A plan may add cells to a folder, never change or drop one that is there."""
     wanted = {cell.key for cell in cells}
-    foreign = [cell.label for cell in store.cells() if cell.key not in wanted]
+    foreign = [cell.label for cell in store.cells() if cell.key not in wanted and not store.drop_empty(cell)]
     if foreign:
         raise BadInput(
             f"{store.folder} holds another plan: its '{foreign[0]}' is not in this one, or was made with other "
             "weights, images or settings; choose another --out, or add to the plan instead of changing it"
         )
-    for cell in cells:
-        store.begin(cell)
 
 
-def _units(plan: Plan, store: Store, cells: Sequence[Cell], ways: Ways) -> tuple[list[Unit], frozenset[str]]:
-    """What is missing, cut into units, and the images whose pictures are kept."""
-    units: list[Unit] = []
+def _pictured(plan: Plan, cells: Sequence[Cell]) -> frozenset[str]:
+    """The images whose pictures are kept: a few of each dataset, or all."""
     keep: set[str] = set()
-    for chain in _chains(plan, cells):
-        ids = plan.ids(datasets.build(chain[0].data))
+    for spec in {digest(dict(cell.data)): cell.data for cell in cells}.values():
+        ids = plan.ids(datasets.build(spec))
         keep.update(ids if plan.keep_images else sorted(ids, key=lambda id_: seed_of(0, id_, "gallery"))[:GALLERY])
-        again = {"retry_errors": ways.retry_errors, "retry_spared": plan.exhaustive}
-        missing = {cell.key: set(store.missing(cell, ids, **again)) for cell in chain}
-        wanted = [id_ for id_ in ids if any(id_ in lacking for lacking in missing.values())]
-        finished: dict[str, str] = {}
-        for cell in reversed(chain[:-1]):
-            finished |= finishers(cell.key, store.rows(cell, "images"), plan.done_at)
-        for first in range(0, len(wanted), ways.shard_size):
-            some = wanted[first : first + ways.shard_size]
-            steps = tuple((cell, tuple(id_ for id_ in some if id_ in missing[cell.key])) for cell in chain)
-            units.append(Unit(steps, {id_: finished[id_] for id_ in some if id_ in finished}))
-    return units, frozenset(keep)
+    return frozenset(keep)
 
 
-def _chains(plan: Plan, cells: Sequence[Cell]) -> list[list[Cell]]:
-    """Cells that may spare each other images: the battery under one threat, in its order; every other cell alone."""
-    waves = [] if plan.exhaustive else [digest(perturbations.spec(change)) for change in plan.waves()]
-    chains: dict[str, list[Cell]] = {}
-    for cell in cells:
-        threat = cell.perturbation.get("threat")
-        chained = digest(dict(cell.perturbation)) in waves
-        chains.setdefault(digest([dict(cell.prints), threat]) if chained else cell.key, []).append(cell)
-    return list(chains.values())
+def _answer(stage: Stage, plan: Plan, store: Store, work: Work, ways: Ways, progress: Progress) -> None:
+    """Answer what a stage is missing."""
+    todo = units(plan, store, stage, ways.shard_size, retry_errors=ways.retry_errors)
+    total = sum(unit.answers for unit in todo)
+    progress.begin(total)
+    started = time.perf_counter()
+    for answers in Local(ways.workers, plan.numerics.threads).map(work, todo):
+        progress.advance(answers)
+    _note_time(store.folder, total, time.perf_counter() - started)
 
 
 def _told(store: Store, cells: Sequence[Cell]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pydantic
@@ -13,32 +12,16 @@ import pydantic
 from ..competition.matrices import Judged, aggressiveness, performance, resistance
 from ..competition.ranking import check_connected, fit, geometric, perron, separable
 from ..competition.select import Member
-from ..competition.uncertainty import Ranking, rank
+from ..competition.standing import JudgedBy, Standing
+from ..competition.uncertainty import rank
 from ..competition.votes import Tally, Vote, check_votes, tally
 from ..core import BadInput
 from ..judge.ledger import Ledger
 from .mad_labels import Field, quality
 from .mad_screening import decisions
 
-JudgedBy = Literal["masks", "labels", "votes"]
 PRIOR = 0.1  # precision of the normal prior that keeps strengths of separable votes finite
 VOTES = "votes.jsonl"  # votes that were not cast on our page, if there are any
-
-
-@dataclass(frozen=True)
-class Standing:
-    """The outcome of a competition."""
-
-    names: list[str]
-    judged_by: JudgedBy
-    images: int
-    rankings: Mapping[str, Ranking]  # aggressiveness and resistance; of votes overall, attack and defence
-    others: Mapping[str, np.ndarray]  # strengths by other methods, as a check
-    notes: list[str]
-    matrices: Mapping[str, np.ndarray]
-    judged: Judged | None = None  # with masks or labels
-    quality: np.ndarray | None = None  # (images, models)
-    votes: Sequence[Vote] = ()
 
 
 def by_truth(field: Field, members: Sequence[Member], judged_by: JudgedBy, draws: int = 1000) -> Standing:
@@ -59,7 +42,18 @@ def by_truth(field: Field, members: Sequence[Member], judged_by: JudgedBy, draws
     notes = [f"{len(members) - len(counted)} memberships have no truth and do not count"] * (
         len(counted) < len(members)
     )
-    return Standing(names, judged_by, judged.distinct, rankings, others, notes, matrices, judged, table)
+    return Standing(
+        names=names,
+        judged_by=judged_by,
+        members=counted,
+        images=list(places),
+        rankings=rankings,
+        others=others,
+        matrices=matrices,
+        notes=notes,
+        judged=judged,
+        quality=table,
+    )
 
 
 def _measure(judged: Judged, name: str) -> Callable[[np.ndarray | None], np.ndarray]:
@@ -113,7 +107,17 @@ def by_votes(field: Field, members: Sequence[Member], draws: int = 1000) -> Stan
         rankings[role] = rank(_role(cast, place), cast.distinct, draws)
     others = {"bradley-terry": fit(wins, "bradley-terry", PRIOR)}
     matrices = {"wins": wins, "attack": cast.attack(), "defence": cast.defence()}
-    return Standing(names, "votes", cast.distinct, rankings, others, notes, matrices, votes=votes)
+    return Standing(
+        names=names,
+        judged_by="votes",
+        members=members,
+        images=sorted({vote.image for vote in votes}),
+        rankings=rankings,
+        others=others,
+        matrices=matrices,
+        notes=notes,
+        votes=votes,
+    )
 
 
 def _role(cast: Tally, place: int) -> Callable[[np.ndarray | None], np.ndarray]:

@@ -30,6 +30,8 @@ from ..models import load as load_model
 from ..runtime import Cell, Numerics
 from .perturbing import read_perturbation
 
+AUDIT = 0.1  # share of the images that a budget is planned on
+
 
 def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str | Mapping) else value
@@ -41,11 +43,19 @@ def _radii(value: Any) -> Any:
     return parts if isinstance(parts, list | tuple) else [] if parts is None else [parts]
 
 
+def _seconds(value: Any) -> Any:
+    """A time written as a number of seconds or as "90s", "30m", "2h"."""
+    units = {"s": 1, "m": 60, "h": 3600}
+    return float(value[:-1]) * units[value[-1]] if isinstance(value, str) and value[-1:] in units else value
+
+
 def _share(value: Any) -> Any:
     """A share written as a number or in percent."""
     return float(value.rstrip("% ")) / 100 if isinstance(value, str) and value.endswith("%") else value
 
 
+Share = Annotated[float, BeforeValidator(_share), Field(ge=0, lt=1)]
+Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0)]
 Specs = Annotated[list[str | dict[str, Any]], BeforeValidator(_listed)]
 
 
@@ -66,6 +76,9 @@ class Plan:
     done_at: Annotated[float, BeforeValidator(_share), Field(ge=0, lt=1)] = (
         0.0  # "0.1%": so few correct pixels are none
     )
+    budget: Annotated[float, BeforeValidator(_seconds), Field(ge=0)] = (
+        0.0  # "30m": attacks are chosen to fit; 0 = no limit
+    )
     keep_images: bool = False  # keep every perturbed image, not only those of the gallery
     numerics: Numerics = Numerics()
 
@@ -81,6 +94,15 @@ class Plan:
     def waves(self) -> list[Perturbation]:
         """The battery in its order: each attack gets the images that the earlier ones left something of."""
         return self._read(battery(self.battery)["perturbations"]) if self.battery else []
+
+    def audited(self) -> float:
+        """The share of images on which the whole battery is tried before attacks are chosen for the rest; 0 = none."""
+        share = battery(self.battery).get("audit", 0.0) if self.battery else 0.0
+        return 0.0 if self.exhaustive else share or (AUDIT if self.budget else 0.0)
+
+    def tolerance(self) -> float:
+        """How far above the whole battery's the audited worst case of the chosen attacks may stay."""
+        return battery(self.battery).get("tolerance", 0.0) if self.battery else 0.0
 
     def _read(self, specs: Sequence[Spec]) -> list[Perturbation]:
         norm: dict[str, Any] = {} if self.norm is None else {"norm": self.norm}
@@ -134,10 +156,16 @@ def batteries() -> list[str]:
 def battery(name: str) -> dict[str, Any]:
     """A battery by name or path: `about` and `perturbations`."""
     if name in batteries():
-        return read_yaml(_plans().joinpath(f"{name}.yaml").read_text(), name)
-    if name.endswith((".yaml", ".yml")):
-        return read_yaml(_text(Path(name)), name)
-    raise BadInput(f"unknown battery '{name}'; known: {', '.join(batteries())}, or the path of a .yaml file")
+        plain = read_yaml(_plans().joinpath(f"{name}.yaml").read_text(), name)
+    elif name.endswith((".yaml", ".yml")):
+        plain = read_yaml(_text(Path(name)), name)
+    else:
+        raise BadInput(f"unknown battery '{name}'; known: {', '.join(batteries())}, or the path of a .yaml file")
+    if "base" in plain:
+        plain["perturbations"] = battery(plain["base"])["perturbations"]
+    if "perturbations" not in plain:
+        raise BadInput(f"battery {name}: expected 'perturbations' or 'base', found {sorted(plain)}")
+    return plain
 
 
 def read_plan(source: Path | str | Mapping[str, Any]) -> Plan:

@@ -22,7 +22,8 @@ from ..runtime.launch import launch, leads
 from ..training import Augmentation, Backbone, Checkpoints, Recipe, Task, Watcher, fit, optimisers, recipes, schedules
 from ..training.batches import Reader
 from ..training.trainee import Trainee
-from .plan import read_perturbation, read_yaml
+from .perturbing import read_perturbation
+from .plan import read_yaml
 
 Count = Annotated[int, Field(ge=1)]
 Spec = str | dict[str, Any]
@@ -132,21 +133,25 @@ def training_plans() -> dict[str, str]:
 
 
 def read_training_plan(source: str | None, changes: Mapping[str, Any]) -> TrainingPlan:
-    """A plan by name or path, with what the command line changes."""
-    known = training_plans()
-    if source is None:
-        plain: dict[str, Any] = {}
-    elif source in known:
-        plain = read_yaml(known[source], source)
-    elif Path(source).is_file():
-        plain = read_yaml(Path(source).read_text(), source)
-    else:
-        raise BadInput(f"no training plan '{source}'; expected a YAML file or one of {', '.join(sorted(known))}")
+    """A plan by name or path, with what the command line changes; `share` and `attack` change its recipe."""
+    plain = {**({} if source is None else _read(source)), **changes}
+    inner = {key: plain.pop(key) for key in ("share", "attack") if key in changes}
+    if inner:
+        plain["recipe"] = {**recipes.read(plain.get("recipe", TrainingPlan.recipe)), **inner}
     try:
-        return TrainingPlan(**{**plain, **changes})
+        return TrainingPlan(**plain)
     except pydantic.ValidationError as error:
         fault = error.errors()[0]
         place = ".".join(map(str, fault["loc"]))
         raise BadInput(
             f"training plan: {place}: {fault['msg'].removeprefix('Value error, ')}, found {fault['input']!r}"
         ) from error
+
+
+def _read(source: str) -> dict[str, Any]:
+    known = training_plans()
+    if source in known:
+        return read_yaml(known[source], source)
+    if Path(source).is_file():
+        return read_yaml(Path(source).read_text(), source)
+    raise BadInput(f"no training plan '{source}'; expected a YAML file or one of {', '.join(sorted(known))}")

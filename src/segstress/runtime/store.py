@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -106,6 +107,13 @@ class Store:
         path = self._place(cell) / "cell.json"
         if not path.exists():
             write(path, json.dumps(asdict(cell), indent=1, sort_keys=True).encode())
+
+    def drop_empty(self, cell: Cell) -> bool:
+        """Take away the place of a cell that has no answer; whether it had none."""
+        if self._stems(cell):
+            return False
+        shutil.rmtree(self._place(cell))
+        return True
 
     def missing(
         self, cell: Cell, ids: Iterable[str], *, retry_errors: bool = False, retry_spared: bool = False

@@ -1,0 +1,93 @@
+"""Which attacks of a battery are worth their passes: judged on a sample that ran them all, applied to the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..metrics.scores import image_accuracy, image_miou
+from ..runtime import Cell, Store
+
+FEWEST = 8  # images of an audit
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The attacks kept after an audit, and what leaving out the others costs."""
+
+    kept: tuple[str, ...]  # keys of cells, strongest first
+    dropped: tuple[str, ...]
+    images: int  # audited
+    loss_accuracy: tuple[float, float, float]  # estimate on images not audited, and a 95 % interval
+    loss_nmiou: tuple[float, float, float]
+
+
+def choose(store: Store, clean: Cell, cells: Sequence[Cell], tolerance: float, most_passes: float = np.inf) -> Choice:
+    """Keep the attacks that bring the audited worst case within the tolerance, or as many as the passes allow."""
+    ids = sorted({row["image"] for row in store.rows(clean, "images") if row["status"] == "ok"})
+    for cell in cells:
+        answered = {row["image"] for row in store.rows(cell, "images") if row["status"] == "ok"}
+        ids = [id_ for id_ in ids if id_ in answered]
+    scores = np.stack([_scores(store, cell, ids) for cell in (clean, *cells)])  # (candidates, images, 2)
+    costs = np.array([_passes(store, cell) for cell in cells])
+    kept = _keep(scores, costs, tolerance, most_passes)
+    left = _left_out(scores, costs, tolerance, most_passes)
+    return Choice(
+        kept=tuple(cells[place].key for place in kept),
+        dropped=tuple(cell.key for place, cell in enumerate(cells) if place not in kept),
+        images=len(ids),
+        loss_accuracy=_interval(left[:, 0]),
+        loss_nmiou=_interval(left[:, 1]),
+    )
+
+
+def _keep(scores: np.ndarray, costs: np.ndarray, tolerance: float, most_passes: float) -> list[int]:
+    """Add the attack that lowers accuracy and mIoU most, until no more is to be gained; clean is there already."""
+    floor, current = scores.min(0).mean(0), scores[0]
+    kept: list[int] = []
+    while len(kept) < len(costs) and (current.mean(0) - floor > tolerance).any():
+        gains = (current - np.minimum(current, scores[1:])).mean((1, 2))
+        affordable = costs + costs[kept].sum() <= most_passes
+        gains[~affordable | np.isin(np.arange(len(costs)), kept)] = -1
+        best = int(gains.argmax())
+        if gains[best] <= 0:
+            break
+        kept.append(best)
+        current = np.minimum(current, scores[1 + best])
+    return kept or [int(scores[1:].mean((1, 2)).argmin())]
+
+
+def _left_out(scores: np.ndarray, costs: np.ndarray, tolerance: float, most_passes: float) -> np.ndarray:
+    """What the choice made without an image loses on that image: an honest estimate for images never audited."""
+    losses = []
+    for place in range(scores.shape[1]):
+        others = np.delete(scores, place, axis=1)
+        kept = _keep(others, costs, tolerance, most_passes) if others.shape[1] else []
+        chosen = scores[[0, *(1 + number for number in kept)], place].min(0)
+        losses.append(chosen - scores[:, place].min(0))
+    return np.array(losses)
+
+
+def _interval(losses: np.ndarray, draws: int = 1000) -> tuple[float, float, float]:
+    generator = np.random.default_rng(0)
+    means = losses[generator.integers(0, len(losses), (draws, len(losses)))].mean(1)
+    return float(losses.mean()), float(np.quantile(means, 0.025)), float(np.quantile(means, 0.975))
+
+
+def _scores(store: Store, cell: Cell, ids: Sequence[str]) -> np.ndarray:
+    """Image accuracy and image mIoU, each from the goal that is best for it."""
+    place = {id_: number for number, id_ in enumerate(ids)}
+    counts = np.zeros((2, len(ids), len(cell.facts["classes"]), 3), dtype=np.int64)
+    for row in store.rows(cell, "counts"):
+        if (row["state"], row["zone"]) == ("perturbed", "all") and row["image"] in place:
+            goals = {"accuracy": [0], "miou": [1]}.get(row["goal"], [0, 1])
+            counts[goals, place[row["image"]], row["class"]] = row["hits"], row["predicted"], row["actual"]
+    return np.stack([image_accuracy(counts[0]), image_miou(counts[1])], axis=-1)
+
+
+def _passes(store: Store, cell: Cell) -> float:
+    """Forwards and backwards of an image, on average."""
+    rows = {row["image"]: row["forwards"] + row["backwards"] for row in store.rows(cell, "images")}
+    return float(np.mean(list(rows.values()) or [0]))

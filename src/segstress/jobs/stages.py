@@ -1,0 +1,89 @@
+"""A run in stages: units of what is missing, chains that spare finished images, an audit before the rest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+from ..core import digest, perturbations, seed_of
+from ..data import datasets
+from ..runtime import Cell, Store, Unit, write
+from .answer import finishers
+from .audit import FEWEST, Choice, choose
+from .cost import affordable_passes
+from .plan import Plan
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Cells and the images that they must answer before the next stage begins."""
+
+    cells: Sequence[Cell]
+    ids: Callable[[Cell], list[str]]
+    chained: bool  # whether later attacks of a battery are spared what earlier ones finished
+
+
+def stages(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> Iterator[Stage]:
+    """One stage; or, with an audit, all attacks on a sample, then those worth it on the rest."""
+
+    def everything(cell: Cell) -> list[str]:
+        return plan.ids(datasets.build(cell.data))
+
+    if not plan.audited():
+        yield Stage(cells, everything, chained=not plan.exhaustive)
+        return
+
+    def sample(cell: Cell) -> list[str]:
+        ids = everything(cell)
+        size = max(FEWEST, round(plan.audited() * len(ids)))
+        chosen = set(sorted(ids, key=lambda id_: seed_of(plan.seed, id_, "audit"))[:size])
+        return [id_ for id_ in ids if id_ in chosen]
+
+    yield Stage(cells, sample, chained=False)
+    choices = _choices(plan, store, cells, workers)
+    dropped = {key for choice in choices for key in choice.dropped}
+    yield Stage([cell for cell in cells if cell.key not in dropped], everything, chained=True)
+
+
+def _choices(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> list[Choice]:
+    """The choice for each model, dataset and threat; once made it stands, so that a resumed run keeps to it."""
+    path = store.folder / "choice.json"
+    if path.exists():
+        return [Choice(**plain) for plain in json.loads(path.read_text())]
+    choices = []
+    for chain in chains(plan, cells, chained=True):
+        if len(chain) > 1:
+            clean = next(c for c in cells if c.prints == chain[0].prints and c.perturbation["kind"] == "clean")
+            affordable = affordable_passes(plan, chain[0], workers) if plan.budget else float("inf")
+            choices.append(choose(store, clean, chain, plan.tolerance(), affordable))
+    write(path, json.dumps([asdict(choice) for choice in choices], indent=1).encode())
+    return choices
+
+
+def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cell]]:
+    """Cells that may spare each other images: the battery under one threat, in its order; every other cell alone."""
+    waves = [digest(perturbations.spec(change)) for change in plan.waves()] if chained else []
+    found: dict[str, list[Cell]] = {}
+    for cell in cells:
+        threat = [dict(cell.prints), cell.perturbation.get("threat")]
+        found.setdefault(digest(threat) if digest(dict(cell.perturbation)) in waves else cell.key, []).append(cell)
+    return list(found.values())
+
+
+def units(plan: Plan, store: Store, stage: Stage, shard_size: int, *, retry_errors: bool) -> list[Unit]:
+    """What a stage is missing, cut into units."""
+    found: list[Unit] = []
+    for chain in chains(plan, stage.cells, chained=stage.chained):
+        ids = stage.ids(chain[0])
+        again = {"retry_errors": retry_errors, "retry_spared": not stage.chained}
+        missing = {cell.key: set(store.missing(cell, ids, **again)) for cell in chain}
+        wanted = [id_ for id_ in ids if any(id_ in lacking for lacking in missing.values())]
+        finished: dict[str, str] = {}
+        for cell in reversed(chain[:-1]):
+            finished |= finishers(cell.key, store.rows(cell, "images"), plan.done_at)
+        for first in range(0, len(wanted), shard_size):
+            some = wanted[first : first + shard_size]
+            steps = tuple((cell, tuple(id_ for id_ in some if id_ in missing[cell.key])) for cell in chain)
+            found.append(Unit(steps, {id_: finished[id_] for id_ in some if id_ in finished}))
+    return found
