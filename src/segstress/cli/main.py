@@ -8,7 +8,7 @@ from collections.abc import Callable
 import click
 import typer
 
-from . import evaluation, health, inspection, training
+from . import evaluation, health, inspection, mad, training
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -31,6 +31,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)
+app.add_typer(mad.app, name="mad")
 
 
 def main(arguments: list[str] | None = None) -> None:

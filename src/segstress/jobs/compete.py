@@ -95,14 +95,12 @@ def reopen(folder: Path) -> Competition:
     return Competition(folder, contest, field, vocabulary(contest, field, contest.data()))
 
 
-def add(folder: Path, models: Sequence[str], progress: Progress, workers: int = 0) -> Competition:
-    """Let more models compete (Algorithm 2): only their own maps and pairs are computed."""
+def add(folder: Path, models: Sequence[str]) -> Competition:
+    """Let more models compete (Algorithm 2): the steps then compute only their own maps and pairs."""
     before = read_contest(folder)
     if not models:
         raise BadInput("add: expected at least one --model, found none")
-    grown = begin(replace(before, models=[*before.models, *models]), folder)
-    walk(grown, progress, workers)
-    return grown
+    return begin(replace(before, models=[*before.models, *models]), folder)
 
 
 def walk(competition: Competition, progress: Progress, workers: int = 0) -> tuple[Selection, list[str]]:

@@ -58,7 +58,8 @@ def test_models_of_one_label_get_names_of_their_own(done: Competition) -> None:
 def test_adding_a_model_equals_a_fresh_run_and_computes_only_its_own(tmp_path: Path) -> None:
     grown = compete(tmp_path / "grown", models=MODELS[:2])
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "grown" / "models").rglob("*") if path.is_file()}
-    added = add(grown.folder, MODELS[2:], QUIET, workers=1)
+    added = add(grown.folder, MODELS[2:])
+    walk(added, QUIET, workers=1)
     after = {path: path.stat().st_mtime_ns for path in before}
     assert before == after
     fresh = compete(tmp_path / "fresh")

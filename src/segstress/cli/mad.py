@@ -1,0 +1,177 @@
+"""Commands of the competition, in the order of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from typer import Option
+
+from . import mad_options as own
+from . import mad_people, options
+from .console import console
+from .mad_console import carry_out, show_ranking, show_selection, tell
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Find the images on which models disagree, rank the models with few labels. Begin with: segstress mad demo.",
+)
+
+
+def index(
+    pool: own.Pool,
+    model: options.Model,
+    out: own.Out,
+    metric: own.Metric = "miou",
+    scale: own.Scale = "pool",
+    classes: own.Classes = None,
+    chosen: own.Chosen = 1,
+    copies: own.Copies = 0,
+    shard_size: options.ShardSize = 32,
+    threads: options.Threads = 1,
+    device: options.Device = "cpu",
+    plugin: options.Plugins = None,
+    workers: options.Workers = 0,
+) -> None:
+    """Begin a competition: look at every image of the pool, mark copies and unreadable files.
+
+    Example: segstress mad index --pool folder:photos?images=.&masks=none --model a --model b --out runs/mad
+    """
+    from ..jobs.compete import begin
+    from ..jobs.mad_plan import read_contest
+    from .progress import watch
+
+    asked: dict[str, Any] = {
+        "models": model,
+        "pool": pool,
+        "metric": metric,
+        "scale": scale,
+        "classes": classes,
+        "rule": {"chosen": chosen},
+        "copies": copies,
+        "shard_size": shard_size,
+        "plugins": plugin or [],
+        "numerics": {"device": device, "threads": threads},
+    }
+    competition = begin(read_contest(asked), out)
+    with watch(console, "indexing") as progress:
+        found = competition.index(progress, workers)
+    for status in ("ok", "duplicate", "error"):
+        console.print(f"{status}: {found['status'].to_pylist().count(status)} images", highlight=False)
+    for name, status, message in zip(*(found[key].to_pylist() for key in ("name", "status", "message")), strict=True):
+        if status == "error":
+            console.print(f"[red]error:[/red] {name}: {message}", highlight=False, soft_wrap=True)
+
+
+def predict(folder: own.Folder, workers: options.Workers = 0) -> None:
+    """Let every model predict every image of the pool; label maps are kept.
+
+    Example: segstress mad predict runs/mad
+    """
+    from ..jobs.compete import reopen
+    from .progress import watch
+
+    with watch(console, "predicting") as progress:
+        faults = reopen(folder).predict(progress, workers)
+    tell(faults)
+
+
+def discrepancy(folder: own.Folder, workers: options.Workers = 0) -> None:
+    """Compare every pair of models on every image.
+
+    Example: segstress mad discrepancy runs/mad
+    """
+    from ..jobs.compete import reopen
+    from .progress import watch
+
+    with watch(console, "comparing") as progress:
+        reopen(folder).compare(progress, workers)
+
+
+def select(folder: own.Folder) -> None:
+    """Choose the images on which the models disagree most.
+
+    Example: segstress mad select runs/mad
+    """
+    from ..jobs.compete import reopen
+
+    show_selection(reopen(folder).select())
+
+
+def rank(
+    folder: own.Folder,
+    judge: own.Judge = own.JudgeName.masks,
+    clean: own.Clean = None,
+    draws: own.Draws = 1000,
+    as_json: Annotated[bool, Option("--json", help="Print every figure as JSON.")] = False,
+) -> None:
+    """Rank the models, with intervals, and write the report.
+
+    Example: segstress mad rank runs/mad --judge masks
+    """
+    from ..jobs.compete import reopen
+
+    show_ranking(reopen(folder), judge, clean, draws, as_json)
+
+
+def compare(folders: options.Folders) -> None:
+    """Rank correlation between competitions, such as those by other metrics, with the first.
+
+    Example: segstress mad compare runs/mad-miou runs/mad-fwiou
+    """
+    from ..jobs.mad_report import compare_standings
+
+    table = Table("competitions", "ranking", "Spearman")
+    for pair, found in compare_standings(folders).items():
+        for name, value in found.items():
+            table.add_row(pair, name, f"{value:.3f}")
+    console.print(table)
+
+
+def add(folder: own.Folder, model: options.Model, workers: options.Workers = 0) -> None:
+    """Let more models compete; only their own maps and pairs are computed.
+
+    Example: segstress mad add runs/mad --model compact:transformer-normal
+    """
+    from ..jobs.compete import add as add_models
+
+    tell(carry_out(add_models(folder, model), workers))
+
+
+def demo(
+    out: own.Out = Path("runs/mad-demo"),
+    count: Annotated[int, Option("--count", min=10, help="Images of the pool.")] = 120,
+    workers: options.Workers = 0,
+) -> None:
+    """The whole competition of the embedded models on a shifted pool, judged by its masks; nothing is downloaded.
+
+    Example: segstress mad demo
+    """
+    from ..jobs.compete import begin
+    from ..jobs.mad_demo import contest
+
+    competition = begin(contest(count), out)
+    faults = carry_out(competition, workers)
+    show_ranking(competition, own.JudgeName.masks, None, 1000, as_json=False)
+    tell(faults)
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "demo": demo,
+    "index": index,
+    "predict": predict,
+    "discrepancy": discrepancy,
+    "select": select,
+    "export": mad_people.export,
+    "import": mad_people.import_,
+    "judge": mad_people.judge,
+    "rank": rank,
+    "compare": compare,
+    "add": add,
+}
+for name, command in COMMANDS.items():
+    app.command(name)(command)

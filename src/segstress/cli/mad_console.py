@@ -1,0 +1,67 @@
+"""What the commands of the competition print."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.table import Table
+
+from .console import console
+from .mad_options import JudgeName
+
+
+def carry_out(competition: Any, workers: int) -> list[str]:
+    """Every step up to the selection, each with its own progress; what went wrong."""
+    from .progress import watch
+
+    if not (competition.folder / "index.parquet").exists():
+        with watch(console, "indexing") as progress:
+            competition.index(progress, workers)
+    with watch(console, "predicting") as progress:
+        faults: list[str] = competition.predict(progress, workers)
+    with watch(console, "comparing") as progress:
+        competition.compare(progress, workers)
+    show_selection(competition.select())
+    return faults
+
+
+def show_ranking(competition: Any, judge: JudgeName, clean: Path | None, draws: int, as_json: bool) -> None:
+    from ..jobs.mad_report import clean_scores, report, summary
+
+    standing = competition.rank(judge.value, draws)
+    if clean is not None:
+        standing = replace(standing, clean=clean_scores(clean))
+    page = report(competition, standing)
+    if as_json:
+        typer.echo(json.dumps(summary(standing), indent=1))
+        return
+    table = Table("model", *standing.rankings, title="Place (band) and strength", title_justify="left")
+    for model in standing.order:
+        cells = [
+            f"{found.rank[model]} ({found.best[model]} to {found.worst[model]})  {found.strengths[model]:+.3f}"
+            for found in standing.rankings.values()
+        ]
+        table.add_row(standing.names[model], *cells)
+    console.print(table)
+    for note in standing.notes:
+        console.print(f"[yellow]note:[/yellow] {note}", highlight=False, soft_wrap=True)
+    console.print(f"Report: {page}", highlight=False, soft_wrap=True)
+
+
+def show_selection(selection: Any) -> None:
+    console.print(
+        f"{len(selection.images)} images in {len(selection.members)} places; {len(selection.empty)} groups are empty",
+        highlight=False,
+    )
+
+
+def tell(faults: list[str]) -> None:
+    for fault in faults[:10]:
+        console.print(f"[red]error:[/red] {fault}", highlight=False, soft_wrap=True)
+    if faults:
+        console.print(f"{len(faults)} could not be answered.", highlight=False)
+        raise typer.Exit(1)

@@ -1,0 +1,48 @@
+"""Options that the commands of the competition share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+Folder = Annotated[Path, Argument(help="Folder of the competition.")]
+Pool = Annotated[str, Option("--pool", help="Dataset spec of the images, e.g. folder:path?images=.&masks=none.")]
+Out = Annotated[Path, Option("--out", help="Folder of the competition; the same command resumes there.")]
+Metric = Annotated[
+    str, Option("--metric", help="Agreement of two maps: miou, fwiou, mpa, dice, class_iou, miou_paper.")
+]
+Scale = Annotated[
+    str,
+    Option("--scale", help="Bounds on class size: pool (its quartiles), none, a YAML table, or a labelled dataset."),
+]
+Classes = Annotated[Path | None, Option("--classes", help="YAML that joins different label sets.")]
+Chosen = Annotated[int, Option("--chosen", min=1, help="Images of each defender, attacker and class.")]
+Copies = Annotated[int, Option("--copies", min=0, help="Pruned copies of the first model as rivals.")]
+Format = Annotated[
+    str, Option("--format", help="labelme, labelme?shapes=polygons&tolerance=2, cvat, label-studio, png or fiftyone.")
+]
+Clean = Annotated[Path | None, Option("--clean", help="Run whose clean scores stand beside the ranking.")]
+Draws = Annotated[int, Option("--draws", min=10, help="Bootstrap draws.")]
+
+
+class JudgeName(StrEnum):
+    """Who says what is right."""
+
+    masks = "masks"
+    labels = "labels"
+    votes = "votes"
+
+
+class ModeName(StrEnum):
+    """What people are asked on the page."""
+
+    choose = "choose"
+    screen = "screen"
+    review = "review"
+
+
+Judge = Annotated[JudgeName, Option("--judge", help="masks of the pool, imported labels, or votes.")]
+Mode = Annotated[ModeName, Option("--mode", help="choose between two, screen images, or review labels.")]
