@@ -11,7 +11,7 @@ from jaxtyping import Float
 from pydantic import model_validator
 from torch import Tensor
 
-from ...core import BadImage, format_radius, settings
+from ...core import BadImage, settings
 from ...data.stored import Stored, open_stored
 from ..algorithm import Seeks, attacks
 from ..problem import Problem
@@ -68,11 +68,7 @@ class Transfer:
         size = problem.feasible.size(delta[None])
         slack = problem.feasible.size(torch.full_like(delta, EIGHT_BITS if rounded else PRECISION)[None])
         if size > problem.threat.radius + slack:
-            found, allowed = format_radius(float(size)), format_radius(problem.threat.radius)
-            raise BadImage(
-                f"{self.source}: '{id_}' is {found} away from its image ({problem.threat.norm}), outside the ball of "
-                f"radius {allowed}"
-            )
+            raise BadImage(f"{self.source}: '{id_}' is {float(size):.4g} away, outside the ball of {problem.threat}")
 
     def passes(self) -> tuple[int, int]:
         """One look at each stored image, and at the clean image and the last again."""

@@ -1,0 +1,44 @@
+"""Commands that ask whether figures can be trusted: doctor for an evaluation, score for images made elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from . import options
+from .console import console
+from .evaluation import carry_out
+
+Images = Annotated[Path, Option("--images", help="Folder of PNG, NPY or NPZ files, named by image id.")]
+
+
+def score(
+    images: Images,
+    model: options.Model,
+    data: options.Data,
+    eps: options.Eps = None,
+    norm: options.Norm = None,
+    out: options.Out = None,
+    limit: options.Limit = None,
+    batch_size: options.BatchSize = 1,
+    threads: options.Threads = 1,
+    device: options.Device = "cpu",
+    workers: options.Workers = 0,
+    plugin: options.Plugins = None,
+) -> None:
+    """Judge adversarial images made elsewhere: ball, box and damage, in a folder that report and verify understand.
+
+    Example: segstress score --images mine --model compact:cnn-normal --data shapes:test --eps 8/255
+    """
+    from ..jobs import Ways
+    from ..jobs.score import look_through, score_plan
+
+    numerics = {"device": device, "batch_size": batch_size, "threads": threads}
+    asked = score_plan(
+        images, models=model, data=data, eps=eps, norm=norm, limit=limit, plugins=plugin or [], numerics=numerics
+    )
+    for note in look_through(images, asked):
+        console.print(f"[yellow]warning:[/yellow] {note}", highlight=False, soft_wrap=True)
+    carry_out(asked, out or Path("runs") / f"score-{images.resolve().name}", Ways(workers))
