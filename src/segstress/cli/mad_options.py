@@ -16,7 +16,7 @@ Metric = Annotated[
 ]
 Scale = Annotated[
     str,
-    Option("--scale", help="Bounds on class size: pool (its quartiles), none, a YAML table, or a labelled dataset."),
+    Option("--scale", help="Bounds on class size: pool (quartiles), none, voc, a YAML table, or labelled data."),
 ]
 Classes = Annotated[Path | None, Option("--classes", help="YAML that joins different label sets.")]
 Chosen = Annotated[int, Option("--chosen", min=1, help="Images of each defender, attacker and class.")]

@@ -38,7 +38,7 @@ def quality_bins(quality: Float64[np.ndarray, "images models"]) -> Int64[np.ndar
 
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
-    """Spearman's and Kendall's rank correlation of two sets of strengths; NaN for fewer than two models."""
-    if len(first) < 2:
+    """Spearman's and Kendall's rank correlation of two sets of strengths; NaN where one has only a single value."""
+    if min(len(set(first)), len(set(second))) < 2:
         return float("nan"), float("nan")
     return float(spearmanr(first, second).statistic), float(kendalltau(first, second).statistic)

@@ -37,7 +37,7 @@ class Contest:
     classes: Path | None = None  # file that joins different label sets
     background: int | None = None  # a class that forms no group, where neither the pool nor the class file says
     metric: str = "miou"  # agreement of two maps: segstress list concordances
-    scale: str = "pool"  # bounds on class size: pool (its quartiles), none, a YAML table, or a spec of labelled data
+    scale: str = "pool"  # bounds on class size: pool (quartiles), none, voc, a YAML table, or labelled data
     rule: Rule = Rule()
     copies: Annotated[int, Field(ge=0)] = 0  # pruned rivals of the first model
     shard_size: Annotated[int, Field(ge=1)] = 32  # images written at a time; kept as begun

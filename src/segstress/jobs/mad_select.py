@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import yaml
 
 from ..competition.discrepancy import label_type
 from ..competition.select import ID_TYPE, Candidates, Member, choose
@@ -21,6 +22,7 @@ from ..runtime import write
 from .mad_plan import Contest, Entrant
 from .mad_screening import rejected
 from .mad_store import ContestStore, read_table, write_table
+from .plan import read_yaml
 
 MEMBERS = pa.schema(
     [("image", pa.string())]
@@ -28,6 +30,7 @@ MEMBERS = pa.schema(
     + [("rank", pa.int32()), ("score", pa.float32()), ("share", pa.float32())]
 )
 FILE = "members.parquet"
+VOC = files("segstress").joinpath("plans", "mad", "voc-scale.yaml")
 
 
 @dataclass(frozen=True)
@@ -76,13 +79,18 @@ def _bounds(store: ContestStore, contest: Contest, field: Sequence[Entrant], wor
         for part in store.parts():
             seen.add(np.stack([store.shares(entrant, part, classes) for entrant in field], axis=1))
         return seen.bounds()
-    path = Path(contest.scale)
-    if path.suffix in (".yaml", ".yml"):
-        try:
-            return from_table(yaml.safe_load(path.read_text()), words.classes, models)
-        except OSError as error:
-            raise BadInput(f"scale table {path} cannot be read: {error.strerror}") from error
+    if contest.scale == "voc":
+        return from_table(_table(VOC), words.classes, models)
+    if contest.scale.endswith((".yaml", ".yml")):
+        return from_table(_table(Path(contest.scale)), words.classes, models)
     return from_masks(_masks(contest.scale, words), classes, models)
+
+
+def _table(path: Path | Traversable) -> dict[str, list[float]]:
+    try:
+        return read_yaml(path.read_text(), f"scale table {path}")
+    except OSError as error:
+        raise BadInput(f"scale table {path} cannot be read: {error.strerror}") from error
 
 
 def _masks(spec: str, words: Vocabulary) -> Iterator[np.ndarray]:

@@ -90,5 +90,5 @@ def _page(contested: Contested, found: Sequence[Table], figures: Sequence[Drawin
         strips=strips,
         legend=[(contested.classes[label], "rgb({}, {}, {})".format(*contested.palette[label])) for label in seen],
         listed=LISTED,
-        hidden={},
+        hidden={"ranking": [f"{name}_{end}" for name in contested.standing.rankings for end in ("low", "high")]},
     )

@@ -114,3 +114,4 @@ def test_bins_and_correlations() -> None:
     assert quality_bins(np.array([[0.1, 0.25], [1.0, np.nan]])).tolist() == [1, 1, 0, 0, 1]
     assert rank_correlation([1, 2, 3], [10, 20, 30]) == (1, 1)
     assert rank_correlation([1, 2, 3], [3, 2, 1]) == (-1, -1)
+    assert np.isnan(rank_correlation([1, 1, 1], [3, 2, 1])).all()

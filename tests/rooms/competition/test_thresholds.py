@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 import numpy as np
 import pytest
+import yaml
 
 from segstress.competition.thresholds import PoolShares, any_size, from_masks, from_table
 from segstress.core import BadInput
+from segstress.data.voc import NAMES
 
 
 def test_table_names_classes() -> None:
@@ -50,3 +54,10 @@ def test_pool_quartiles_are_near_the_exact_ones_in_any_order() -> None:
 def test_any_size_bounds_nothing() -> None:
     assert (any_size(2, 3).low == 0).all()
     assert (any_size(2, 3).high == 1).all()
+
+
+def test_the_table_of_pascal_voc_fits_its_classes() -> None:
+    table = yaml.safe_load(files("segstress").joinpath("plans", "mad", "voc-scale.yaml").read_text())
+    bounds = from_table(table, NAMES, models=1)
+    assert set(NAMES) - set(table) == {"background"}
+    assert (bounds.low[0, 1:] > 0).all()

@@ -1,0 +1,116 @@
+"""The commands of the competition, one after the other, and what they say when something is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from segstress.jobs.compete import reopen
+from segstress.jobs.mad_judge import open_booth, token
+from segstress.judge.booth import Decision
+
+POOL = "shapes:pool?count=12&size=32&labelled=true"
+MODELS = [word for seed in range(2) for word in ("--model", f"compact:cnn?seed={seed}")]
+FAST = ("--workers", "1")
+
+
+def begin(segstress) -> None:
+    said = segstress("mad", "index", "--pool", POOL, *MODELS, "--out", "run", "--scale", "none", *FAST)
+    assert said.code == 0, said.err
+    assert "ok: 12 images" in said.out
+
+
+def select(segstress) -> None:
+    begin(segstress)
+    for step in ("predict", "discrepancy"):
+        assert segstress("mad", step, "run", *FAST).code == 0
+    said = segstress("mad", "select", "run")
+    assert "groups are empty" in said.out
+
+
+def test_every_step_is_a_command(segstress) -> None:
+    select(segstress)
+    said = segstress("mad", "rank", "run", "--draws", "20", "--json")
+    assert said.code == 0, said.err
+    assert len(json.loads(said.out)["models"]) == 2
+    assert segstress("mad", "export", "run", "--to", "out", "--format", "png", "--prefill", "truth").code == 0
+    said = segstress("mad", "import", "run", "--from", "out", "--format", "png")
+    assert (said.code, "0 missing" in said.out) == (0, True)
+    said = segstress("mad", "rank", "run", "--draws", "20", "--judge", "labels")
+    assert Path("run/report/index.html").exists()
+    assert segstress("mad", "add", "run", "--model", "compact:cnn?seed=2", *FAST).code == 0
+    assert len(reopen(Path("run")).names) == 3
+
+
+def test_votes_of_the_page_rank_and_reject(segstress) -> None:
+    select(segstress)
+    competition = reopen(Path("run"))
+    booth = open_booth(competition, "choose")
+    trials = booth.deal("kim").trials
+    for number, trial in enumerate(trials):
+        choice = "reject" if number == 0 else ("left" if trial.shown[0] == "cnn" else "right")
+        booth.take("kim", Decision(id=str(number), trial=trial.id, choice=choice))
+    standing = competition.rank("votes", draws=20)
+    assert standing.names[standing.order[0]] == "cnn"
+    assert any("prior" in note for note in standing.notes)
+    selection = competition.select()
+    assert trials[0].image not in selection.images
+    assert token(Path("run")) == token(Path("run"))
+    assert "cnn" not in json.dumps(booth.deck("kim", server=True))
+
+
+def test_static_page_and_back(segstress) -> None:
+    select(segstress)
+    said = segstress("mad", "judge", "run", "--static", "page", "--rater", "kim", "--mode", "screen")
+    assert said.code == 0, said.err
+    trial = open_booth(reopen(Path("run")), "screen").deal("kim").trials[0]
+    event = {"id": "a", "trial": trial.id, "choice": "reject", "reason": "other"}
+    Path("d.json").write_text(json.dumps({"mode": "screen", "rater": "kim", "events": [event]}))
+    said = segstress("mad", "judge", "run", "--votes", "d.json", "--mode", "screen")
+    assert "1 new decisions" in said.out
+    reopen(Path("run")).select()
+    assert not any(
+        m.image == trial.image and reopen(Path("run")).words.classes[m.class_] == trial.classes[0]
+        for m in reopen(Path("run")).members()
+    )
+
+
+def test_labels_found_wrong_do_not_judge(segstress) -> None:
+    select(segstress)
+    segstress("mad", "export", "run", "--to", "out", "--prefill", "truth")
+    segstress("mad", "import", "run", "--from", "out")
+    competition = reopen(Path("run"))
+    before = len(competition.rank("labels", draws=10).images)
+    booth = open_booth(competition, "review")
+    trial = booth.deal("kim").trials[0]
+    booth.take("kim", Decision(id="a", trial=trial.id, choice="reject"))
+    assert len(competition.rank("labels", draws=10).images) == before - 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("mad", "predict", "nowhere"), "begin with segstress mad index"),
+        (("mad", "rank", "run"), "has no selection"),
+        (("mad", "predict", "run"), "has no index"),
+        (("mad", "judge", "run"), "has no selection"),
+    ],
+)
+def test_steps_out_of_order_say_what_to_do(segstress, words: tuple[str, ...], message: str) -> None:
+    if words[2] == "run":
+        begin(segstress)
+        if words[1] == "predict":
+            Path("run/index.parquet").unlink()
+    said = segstress(*words)
+    assert said.code == 2
+    assert message in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_a_missing_source_and_a_wrong_prefill_are_refused(segstress) -> None:
+    select(segstress)
+    assert "does not exist" in segstress("mad", "import", "run", "--from", "nothing").err
+    assert "prefill" in segstress("mad", "export", "run", "--to", "out", "--prefill", "nobody").err
+    assert "unknown format" in segstress("mad", "export", "run", "--to", "out", "--format", "word").err

@@ -1,0 +1,129 @@
+"""The report of a competition: every table and figure, from masks and from votes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from segstress.competition.matrices import Judged, aggressiveness, performance, resistance
+from segstress.competition.ranking import fit
+from segstress.competition.select import Member
+from segstress.competition.standing import Standing
+from segstress.competition.uncertainty import rank
+from segstress.competition.votes import Vote, tally
+from segstress.core import BadInput
+from segstress.jobs.mad_report import compare_standings, summary
+from segstress.reports.competition import Contested, write_competition
+from segstress.reports.competition_gallery import Witness
+
+NAMES = ["good", "fair", "<poor>"]
+CLASSES = ["ground", "cat", "dog"]
+QUALITY = {"good": 0.8, "fair": 0.6, "<poor>": 0.3}
+
+
+def members() -> list[Member]:
+    pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
+    return [Member(f"{n:016x}", *pair, 1 + n % 2, 0, 0.1 + n / 100, 0.2) for n, pair in enumerate(pairs * 4)]
+
+
+def by_truth(clean: dict[str, float]) -> Standing:
+    random, chosen = np.random.default_rng(0), members()
+    quality = np.clip(list(QUALITY.values()) + random.normal(0, 0.1, (len(chosen), 3)), 0, 1)
+    place = np.arange(len(chosen))
+    defenders, attackers, classes = (
+        np.array([getattr(m, key) for m in chosen]) for key in ("defender", "attacker", "class_")
+    )
+    judged = Judged(3, place, defenders, attackers, classes, quality[place, defenders], quality[place, attackers])
+    found = performance(judged)
+    matrices = {"aggressiveness": aggressiveness(found), "resistance": resistance(found)}
+    rankings = {
+        name: rank(lambda w: fit(aggressiveness(performance(judged, w))), judged.distinct, 50) for name in matrices
+    }
+    others = {"bradley-terry": fit(matrices["aggressiveness"], "bradley-terry")}
+    images = [member.image for member in chosen]
+    return Standing(
+        NAMES, "masks", chosen, images, rankings, others, matrices, ["a note"], judged, quality, clean=clean
+    )
+
+
+def by_votes() -> Standing:
+    votes = [
+        Vote(
+            id=f"{m.image}{rater}",
+            image=m.image,
+            left=NAMES[m.defender],
+            right=NAMES[m.attacker],
+            rater=rater,
+            choice="left",
+        )
+        for m in members()
+        for rater in ("kim", "lee")
+    ]
+    cast = tally(votes, members(), NAMES)
+    ranking = rank(lambda weights: fit(cast.overall(weights), prior=0.1), cast.distinct, 20)
+    return Standing(NAMES, "votes", members(), [], {"overall": ranking}, {}, {"wins": cast.overall()}, votes=votes)
+
+
+def contested(standing: Standing) -> Contested:
+    labels = np.array([[0, 1], [2, -1]])
+    maps = {"truth": labels, "good (defender)": labels, "fair (attacker)": labels[::-1]}
+    witness = Witness("0" * 16, "chosen for cat", np.zeros((2, 2, 3), dtype=np.uint8), maps)
+    palette = ((0, 0, 0), (200, 0, 0), (0, 200, 0))
+    return Contested("test", standing, CLASSES, palette, [("good", "fair", "dog")], [witness], {"seed": "0"})
+
+
+def rows(folder: Path, table: str) -> list[dict[str, str]]:
+    with (folder / "tables" / f"{table}.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_report_of_masks_is_complete(tmp_path: Path) -> None:
+    page = write_competition(contested(by_truth({"good": 0.7, "fair": 0.9, "<poor>": 0.5})), tmp_path).read_text()
+    assert "good leads on 24 images chosen for 3 models" in page
+    assert "&lt;poor&gt;" in page
+    assert "<poor>" not in page
+    ranking = rows(tmp_path, "ranking")
+    assert [row["model"] for row in ranking] == NAMES
+    assert [(row["clean_rank"], float(row["change"])) for row in ranking] == [("2", 1), ("1", -1), ("3", 0)]
+    assert sum(int(row[f"case_{case}"]) for row in rows(tmp_path, "pairs") for case in (1, 2, 3)) == 24
+    assert {row["class"] for row in rows(tmp_path, "without-class")} == {"cat", "dog"}
+    assert float(rows(tmp_path, "methods")[-1]["spearman"]) == 1
+    assert len(rows(tmp_path, "members")) == 24
+    assert rows(tmp_path, "empty") == [{"defender": "good", "attacker": "fair", "class": "dog"}]
+    figures = {path.stem for path in (tmp_path / "figures").glob("*.svg")}
+    assert figures == {"strengths", "matrices", "qualities", "transfer"}
+    assert len(list((tmp_path / "gallery").glob("*.png"))) == 5
+
+
+def test_the_report_of_votes_shows_the_people(tmp_path: Path) -> None:
+    write_competition(contested(by_votes()), tmp_path)
+    assert [(row["rater"], row["votes"], row["left"]) for row in rows(tmp_path, "people")] == [
+        ("kim", "24", "1"),
+        ("lee", "24", "1"),
+    ]
+    assert rows(tmp_path, "agreement")[0]["questions"] == "24"
+    assert {path.stem for path in (tmp_path / "figures").glob("*.svg")} == {"strengths", "matrices"}
+
+
+def test_standings_can_be_compared(tmp_path: Path) -> None:
+    plain = summary(by_truth({}))
+    for name, sign in (("a", 1), ("b", -1)):
+        for entry in plain["rankings"]["aggressiveness"].values():
+            entry["strength"] *= sign
+        (tmp_path / name / "report").mkdir(parents=True)
+        (tmp_path / name / "report" / "standing.json").write_text(json.dumps(plain))
+    found = compare_standings([tmp_path / "a", tmp_path / "b"])
+    assert found["a and b"]["aggressiveness"] == pytest.approx(-1)
+    assert found["a and b"]["resistance"] == pytest.approx(1)
+    with pytest.raises(BadInput, match="has not been ranked"):
+        compare_standings([tmp_path / "a", tmp_path / "c"])
+
+
+def test_a_missing_value_is_null() -> None:
+    standing = by_truth({})
+    standing.matrices["resistance"][0, 1] = np.nan
+    assert json.loads(json.dumps(summary(standing), allow_nan=False))["matrices"]["resistance"][0][1] is None
