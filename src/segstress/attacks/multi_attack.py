@@ -60,11 +60,15 @@ class MultiAttack:
         return self
 
     @property
+    def name(self) -> str:
+        """What it does, wherever it does it."""
+        return f"{self.number} x {attacks.name(self.attack)}{' every iterate' if self.every_iterate else ''}"
+
+    @property
     def label(self) -> str:
         """Its name in tables."""
         places = "".join(f" {word} {regions.name(r)}" for word, r in (("in", self.region), ("at", self.aim)) if r)
-        iterates = " every iterate" if self.every_iterate else ""
-        return f"{self.number} x {attacks.name(self.attack)}{places}{iterates} {self.threat}"
+        return f"{self.name}{places} {self.threat}"
 
     def passes(self) -> tuple[int, int]:
         """The most forwards and backwards that one image costs."""

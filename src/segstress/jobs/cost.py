@@ -10,6 +10,8 @@ import torch
 from torch import nn
 
 from ..attacks import Attack
+from ..attacks.multi_attack import MultiAttack
+from ..core import Perturbation
 from ..data import Dataset, resize
 from ..data import load as load_data
 from ..models import load as load_model
@@ -42,12 +44,19 @@ def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
         for data in map(load_data, plan.data):
             images, seconds = len(plan.ids(data)), _seconds(network, data, plan)
             for change in plan.changes():
-                forwards, backwards = change.algorithm.passes() if isinstance(change, Attack) else (0, 0)
+                forwards, backwards = _passes(change)
                 judged = forwards + 3  # the clean prediction and that of every result
                 time_needed = images * seconds * (FORWARD * judged + (1 - FORWARD) * backwards) / share
                 names = (model.label, data.label, change.label)
                 costs.append(Cost(names, images, images * forwards, images * backwards, time_needed))
     return costs
+
+
+def _passes(change: Perturbation) -> tuple[int, int]:
+    """The most forwards and backwards that one image costs; corruptions do not look at the model."""
+    if isinstance(change, MultiAttack):
+        return change.passes()
+    return change.algorithm.passes() if isinstance(change, Attack) else (0, 0)
 
 
 def affordable_passes(plan: Plan, cell: Cell, workers: int) -> float:

@@ -1,0 +1,92 @@
+"""Localized damage from question to page: plans from a few settings, and the page of a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..core import BadImage, BadInput, Spec
+from ..corruptions import expand
+from ..data import load as load_data
+from ..reports.naming import percent
+from ..reports.spatial import HEADLINE, Spot
+from ..reports.spatial_figures import drawings
+from ..reports.spatial_page import write_page
+from ..reports.spatial_tables import common, masks, overview, scores
+from .plan import Plan
+from .spatial_results import scenes, spots
+
+
+def corruption_specs(
+    names: Sequence[str], severities: Sequence[float], places: Sequence[Spec | None], **options: Any
+) -> list[dict[str, Any]]:
+    """Every corruption (suites are expanded) at every severity in every region; none = the whole image."""
+    return [
+        {"kind": "corrupt", "corruption": name, "severity": severity, "region": place, **options}
+        for name in expand(names)
+        for severity in severities
+        for place in places
+    ]
+
+
+def patch_places(ratios: Sequence[float], size: int, draws: int = 1) -> list[dict[str, Any]]:
+    """Regions of patches: every ratio, and as many masks of each as asked for."""
+    return [
+        {"kind": "patches", "ratio": ratio, "size": size, "draw": draw} for ratio in ratios for draw in range(draws)
+    ]
+
+
+def slid_places(data: Spec, size: int) -> list[dict[str, Any]]:
+    """One patch in every place of the grid over the dataset's first readable image."""
+    height, width = _sides(data)
+    corners = [(top, left) for top in range(0, height, size) for left in range(0, width, size)]
+    return [{"kind": "rectangle", "top": top, "left": left, "height": size, "width": size} for top, left in corners]
+
+
+def _sides(spec: Spec) -> tuple[int, int]:
+    data = load_data(spec)
+    for id_ in data.ids():
+        try:
+            height, width = data.read(id_).labels.shape
+        except BadImage:
+            continue
+        return int(height), int(width)
+    raise BadInput(f"dataset {data.name}: no image can be read")
+
+
+def too_large(plan: Plan) -> Iterator[str]:
+    """Warnings about patches and boxes that do not fit into the images of a dataset."""
+    for spec in plan.data:
+        height, width = _sides(spec)
+        for change in plan.changes():
+            region = getattr(change, "region", None)
+            tall = getattr(region, "size", getattr(region, "height", 0))
+            wide = getattr(region, "size", getattr(region, "width", 0))
+            if tall > height or wide > width:
+                yield f"region of {change.label}: {tall} x {wide} pixels do not fit into {height} x {width}, so it is cut"
+
+
+def spatial_report(folder: Path, out: Path | None = None, extra: Mapping[str, Any] | None = None) -> Path:
+    """Write the page of localized damage; its path. Extra tables and drawings come first."""
+    found = spots(folder)
+    if not found:
+        raise BadInput(f"{folder} holds no corruption and no localized attack; expected a run of segstress spatial")
+    local = [spot for spot in found if spot.region]
+    given = extra or {}
+    tables = [*given.get("tables", ()), overview(local), common(found), masks(found), scores(found)]
+    figures = [*given.get("drawings", ()), *drawings(found)]
+    return write_page(
+        out or folder / "spatial", folder.resolve().name, headline(found), tables, figures, scenes(folder)
+    )
+
+
+def headline(found: Sequence[Spot]) -> str:
+    """The run in one sentence: where damage to a part hurts the rest most."""
+    outside = [spot for spot in found if not math.isnan(spot.rce(HEADLINE, "outside"))]
+    zone, judged = ("outside", outside) if outside else ("all", list(found))
+    worst = max(judged, key=lambda spot: spot.rce(HEADLINE, zone))
+    place = "outside of what was damaged" if outside else "on the whole image"
+    lost = percent(worst.rce(HEADLINE, zone))
+    return f"{worst.model} loses up to {lost} % of its class-mean accuracy {place} ({worst.what} {worst.severity:.3g})."

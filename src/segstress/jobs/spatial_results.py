@@ -1,0 +1,108 @@
+"""What a run says of damage to part of an image: counts zone by zone, and pictures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ..attacks import Attack, attacks
+from ..attacks.multi_attack import MultiAttack
+from ..core import BadInput, Perturbation, perturbations, regions
+from ..core.rectangles import Given, Patches
+from ..corruptions import Corrupt, corruptions
+from ..models import models
+from ..reports import Frame
+from ..reports.spatial import Spot
+from ..reports.spatial_page import Scene
+from ..runtime import Cell, Store
+from .plan import read_plan
+
+IMAGES, OUTCOMES = 3, 4  # of each dataset in the gallery
+Counts = dict[tuple[str, str, str], np.ndarray]  # state, goal, zone -> (images, classes, 3)
+
+
+def spots(folder: Path) -> list[Spot]:
+    """Every corruption and every localized attack of a run, in the order of its plan."""
+    store = Store(folder)
+    return [spot for cell in _cells(store) for spot in _spots(store, cell, perturbations.build(cell.perturbation))]
+
+
+def _cells(store: Store) -> list[Cell]:
+    """The cells in the order of the plan."""
+    if not store.cells():
+        raise BadInput(f"{store.folder} holds no results; expected a folder made by segstress spatial or segstress run")
+    plan = read_plan(store.folder / "plan.yaml")
+    labels = [*(models.build(spec).label for spec in plan.models), *(change.label for change in plan.changes())]
+    place = {label: number for number, label in enumerate(labels)}
+    return sorted(store.cells(), key=lambda cell: [place[cell.names[part]] for part in ("model", "perturbation")])
+
+
+def _spots(store: Store, cell: Cell, change: Perturbation) -> Iterator[Spot]:
+    if not isinstance(change, Corrupt | MultiAttack) and not (isinstance(change, Attack) and change.region):
+        return
+    region, counts = change.region, _counts(store, cell)
+    for goal in dict.fromkeys(goal for _, goal, _ in counts):
+        zones = {
+            wanted: {zone: table for (state, of, zone), table in counts.items() if (state, of) == (wanted, goal)}
+            for wanted in ("clean", "perturbed")
+        }
+        yield Spot(
+            model=cell.names["model"],
+            data=cell.names["data"],
+            what=_what(change),
+            severity=change.severity if isinstance(change, Corrupt) else change.threat.radius,
+            region=regions.name(region) if region else "local" if "inside" in zones["clean"] else "",
+            ratio=region.ratio if isinstance(region, Patches) else math.nan,
+            corner=(region.top, region.left) if isinstance(region, Given) else None,
+            goal=goal,
+            **zones,
+        )
+
+
+def _what(change: Corrupt | MultiAttack | Attack) -> str:
+    if isinstance(change, Corrupt):
+        return corruptions.name(change.corruption)
+    return change.name if isinstance(change, MultiAttack) else attacks.name(change.algorithm)
+
+
+def _counts(store: Store, cell: Cell) -> Counts:
+    """Tables over the images that were answered; zeros where a zone has no pixel."""
+    ids = sorted({row["image"] for row in store.rows(cell, "images") if row["status"] == "ok"})
+    place = {id_: number for number, id_ in enumerate(ids)}
+    counts: Counts = {}
+    for row in store.rows(cell, "counts"):
+        if row["image"] in place:
+            shape = (len(ids), len(cell.facts["classes"]), 3)
+            table = counts.setdefault((row["state"], row["goal"], row["zone"]), np.zeros(shape, dtype=np.int64))
+            table[place[row["image"]], row["class"]] = row["hits"], row["predicted"], row["actual"]
+    return counts
+
+
+def scenes(folder: Path) -> list[Scene]:
+    """A few images under a few perturbations, as every model saw them."""
+    store = Store(folder)
+    cells = _cells(store)
+    found: dict[tuple[str, str, str], dict[str, Frame]] = {}
+    palettes = {cell.names["data"]: tuple(tuple(colour) for colour in cell.facts["palette"]) for cell in cells}
+    for clean in (cell for cell in cells if cell.perturbation["kind"] == "clean"):
+        sources, same = store.arrays(clean, "kept"), [cell for cell in cells if cell.prints == clean.prints]
+        for cell in [cell for cell in same if cell is not clean][:OUTCOMES]:
+            images, maps = store.arrays(cell, "kept"), store.arrays(cell, "maps")
+            for key in [key for key in sources if key.startswith("any|")][:IMAGES]:
+                id_ = key.partition("|")[2]
+                goals = [name.partition("|")[0] for name in images if name.partition("|")[2] == id_]
+                if goals:
+                    frame = _frame(id_, cell, max(goals), sources[key], images, maps)
+                    place = (cell.names["data"], id_, cell.names["perturbation"])
+                    found.setdefault(place, {})[cell.names["model"]] = frame
+    return [Scene(id_, outcome, frames, palettes[data]) for (data, id_, outcome), frames in found.items()]
+
+
+def _frame(
+    id_: str, cell: Cell, goal: str, source: np.ndarray, images: dict[str, np.ndarray], maps: dict[str, np.ndarray]
+) -> Frame:
+    truth, clean, prediction = (maps[f"{name}|{id_}"].astype(np.int64) for name in ("truth", "clean", goal))
+    return Frame(id_, cell.names["perturbation"], source, images[f"{goal}|{id_}"], truth, clean, prediction)

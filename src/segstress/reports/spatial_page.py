@@ -1,0 +1,104 @@
+"""The page of localized damage: tables, curves, maps, and pictures of several models side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from PIL import Image
+from scipy import ndimage
+
+from .drawing import Drawing
+from .export import show, to_csv, to_latex
+from .gallery import paint, photograph
+from .naming import percent, plural, slugs
+from .study import Frame
+from .table import Table
+
+LISTED = 60  # rows of a table in the page; its files have all
+OUTLINE = np.array([255, 64, 0], dtype=np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """One perturbed image and what every model made of it."""
+
+    image: str
+    outcome: str
+    frames: Mapping[str, Frame]  # model -> what it saw
+    palette: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A scene in pictures."""
+
+    scene: Scene
+    pictures: tuple[tuple[str, str], ...]  # caption and file
+
+
+def write_page(
+    folder: Path,
+    title: str,
+    headline: str,
+    tables: Sequence[Table],
+    drawings: Sequence[Drawing],
+    scenes: Sequence[Scene],
+) -> Path:
+    """Write the page and all its files; the path of the page."""
+    for part in ("tables", "figures", "gallery"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    full = [table for table in tables if table.rows]
+    for table in full:
+        for suffix, text in (("csv", to_csv(table)), ("tex", to_latex(table))):
+            (folder / "tables" / f"{table.name}.{suffix}").write_text(text, encoding="utf-8")
+    for drawing in drawings:
+        (folder / "figures" / f"{drawing.name}.svg").write_bytes(drawing.svg)
+        (folder / "figures" / f"{drawing.name}.pdf").write_bytes(drawing.pdf)
+    strips = _strips(scenes, folder)
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(show=show, percent=percent, plural=plural)
+    page = environment.get_template("spatial.html").render(
+        title=title, headline=headline, tables=full, drawings=drawings, strips=strips, listed=LISTED, hidden={}
+    )
+    index = folder / "index.html"
+    index.write_text(page, encoding="utf-8")
+    return index
+
+
+def _strips(scenes: Sequence[Scene], folder: Path) -> list[Strip]:
+    names = slugs([f"{scene.image} {scene.outcome}" for scene in scenes])
+    return [Strip(scene, tuple(_save(folder, name, scene))) for name, scene in zip(names, scenes, strict=True)]
+
+
+def _save(folder: Path, name: str, scene: Scene) -> list[tuple[str, str]]:
+    first = next(iter(scene.frames.values()))
+    pictures = {"perturbed, region outlined": outlined(first), "truth": paint(first.truth, scene.palette)}
+    for model, frame in scene.frames.items():
+        pictures[f"{model}, clean"] = paint(frame.clean, scene.palette)
+        pictures[f"{model}, perturbed"] = paint(frame.prediction, scene.palette)
+    found = []
+    for number, (caption, pixels) in enumerate(pictures.items()):
+        file = f"gallery/{name}-{number}.png"
+        Image.fromarray(pixels).save(folder / file, optimize=True)
+        found.append((caption, file))
+    return found
+
+
+def outlined(frame: Frame) -> np.ndarray:
+    """The perturbed image with a line around what was changed."""
+    pixels = photograph(frame.perturbed)
+    inside = (frame.perturbed != frame.image).any(0)
+    inside = ndimage.binary_closing(inside, np.ones((5, 5)))  # single pixels may be unchanged by chance
+    if not inside.all():
+        pixels[ndimage.binary_dilation(inside, iterations=2) & ~inside] = OUTLINE
+    return pixels

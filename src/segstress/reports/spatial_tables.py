@@ -1,0 +1,161 @@
+"""Tables of localized damage."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from .spatial import FIGURES, HEADLINE, Spot
+from .table import Cell, Column, Rows, Table
+
+ZONES = ("inside", "outside", "all")
+KEYS = (
+    Column("model", "Model"),
+    Column("data", "Data"),
+    Column("perturbation", "Perturbation"),
+    Column("severity", "Severity or eps", "number"),
+    Column("region", "Region"),
+    Column("goal", "Goal"),
+)
+
+
+def _keys(spot: Spot) -> tuple[Cell, ...]:
+    return spot.model, spot.data, spot.what, spot.severity, spot.region or "everywhere", spot.goal
+
+
+def scores(spots: Sequence[Spot]) -> Table:
+    """Every figure in every zone, clean and perturbed, with RCE: all that the other tables say."""
+    columns = (
+        *KEYS,
+        Column("figure", "Figure"),
+        Column("share_inside", "Inside", "share"),
+        *(
+            Column(f"{part}_{zone}", f"{title}, {zone}", "share")
+            for zone in ZONES
+            for part, title in (("clean", "Clean"), ("perturbed", "Perturbed"), ("rce", "RCE"))
+        ),
+        Column("spread", "Out/in", "number"),
+        Column("empty_inside", "No pixel inside", "count"),
+        Column("empty_outside", "No pixel outside", "count"),
+    )
+    rows: Rows = tuple(
+        (
+            *(*_keys(spot), figure, spot.share()),
+            *(
+                value
+                for zone in ZONES
+                for value in (spot.score(figure, zone, "clean"), spot.score(figure, zone), spot.rce(figure, zone))
+            ),
+            *(spot.spread(figure), spot.empty("inside"), spot.empty("outside")),
+        )
+        for spot in spots
+        for figure in FIGURES
+    )
+    return Table("scores", "Every figure", columns, rows, NOTE)
+
+
+NOTE = (
+    "RCE = (clean - perturbed) / clean, both on the same region; on the whole image it is the paper's CE. Out/in = RCE"
+    " outside x area outside over RCE inside x area inside. Images without a pixel in a zone are left out and counted."
+)
+
+
+def overview(spots: Sequence[Spot]) -> Table:
+    """A line per model: class-mean accuracy inside / outside under every perturbation (arXiv:2504.01632, table 1)."""
+    several = len({spot.region for spot in spots}) > 1
+    heads = list(dict.fromkeys(_head(spot, several) for spot in spots))
+    models = list(dict.fromkeys((spot.model, spot.data) for spot in spots))
+    found = {(spot.model, spot.data, _head(spot, several)): spot for spot in spots}
+    columns = (
+        *KEYS[:2],
+        Column("clean", "Clean", "share"),
+        *(Column(f"{head} {zone}", f"{head}, {zone}", "share") for head in heads for zone in ("inside", "outside")),
+    )
+    rows: Rows = tuple(
+        (
+            *model,
+            next(spot for spot in spots if (spot.model, spot.data) == model).score(HEADLINE, "all", "clean"),
+            *(
+                found[*model, head].score(HEADLINE, zone) if (*model, head) in found else math.nan
+                for head in heads
+                for zone in ("inside", "outside")
+            ),
+        )
+        for model in models
+    )
+    note = "Class-mean accuracy." if several or not spots else f"Class-mean accuracy. Region: {spots[0].region}."
+    return Table("overview", "Inside and outside of what was damaged", columns, rows, note)
+
+
+def _head(spot: Spot, several: bool) -> str:
+    place = f" in {spot.region}" if several else ""
+    goal = "" if spot.goal == "any" else f" {spot.goal}"
+    return f"{spot.what} {spot.severity:.4g}{place}{goal}"
+
+
+def common(spots: Sequence[Spot]) -> Table:
+    """Corruptions of whole images as Cityscapes-C papers print them; the first model is the reference of CD and rCD."""
+    columns = (
+        *KEYS[:3],
+        Column("severities", "Severities"),
+        Column("miou", "mIoU, mean", "share"),
+        Column("retention", "Retention", "share"),
+        Column("cd", "CD", "number"),
+        Column("rcd", "rCD", "number"),
+    )
+    whole = sorted((spot for spot in spots if not spot.region), key=lambda spot: (spot.data, spot.what))
+    rows: list[tuple[Cell, ...]] = []
+    for (data, what), members in groupby(whole, key=lambda spot: (spot.data, spot.what)):
+        by_model: dict[str, list[Spot]] = {}
+        for spot in members:
+            by_model.setdefault(spot.model, []).append(spot)
+        reference = _degradation(next(iter(by_model.values())))
+        for model, own in by_model.items():
+            lost, more = _degradation(own)
+            mean = float(np.mean([spot.score("cmiou", "all") for spot in own]))
+            severities = ",".join(f"{severity:g}" for severity in sorted(spot.severity for spot in own))
+            retention = mean / own[0].score("cmiou", "all", "clean")
+            rows.append((model, data, what, severities, mean, retention, lost / reference[0], more / reference[1]))
+    note = (
+        "CD = sum over severities of 1 - mIoU over that of the first model; rCD the same of the loss against clean;"
+        " retention = mean mIoU over clean mIoU."
+    )
+    return Table("common", "Corruptions of the whole image", columns, tuple(rows), note)
+
+
+def _degradation(spots: Iterable[Spot]) -> tuple[float, float]:
+    """Sum over severities of 1 - mIoU, and of what clean has more."""
+    pairs = [(spot.score("cmiou", "all"), spot.score("cmiou", "all", "clean")) for spot in spots]
+    return sum(1 - miou for miou, _ in pairs), sum(clean - miou for miou, clean in pairs) or math.nan
+
+
+def masks(spots: Sequence[Spot]) -> Table:
+    """Where several random regions were tried: the mean over them and the worst of them."""
+    columns = (
+        *KEYS[:4],
+        Column("ratio", "Ratio", "share"),
+        Column("masks", "Masks", "count"),
+        *(
+            Column(f"{way}_rce_{zone}", f"RCE {zone}, {way}", "share")
+            for zone in ("inside", "outside")
+            for way in ("mean", "worst")
+        ),
+    )
+    groups: dict[tuple[Cell, ...], list[Spot]] = {}
+    for spot in spots:
+        if not math.isnan(spot.ratio):
+            groups.setdefault((spot.model, spot.data, spot.what, spot.severity, spot.ratio), []).append(spot)
+    rows: Rows = tuple(
+        (*key, len(members), *(value for zone in ("inside", "outside") for value in _mean_and_worst(members, zone)))
+        for key, members in groups.items()
+        if len(members) > 1
+    )
+    return Table("masks", "Several masks", columns, rows, "RCE of class-mean accuracy.")
+
+
+def _mean_and_worst(spots: Sequence[Spot], zone: str) -> tuple[float, float]:
+    values = [spot.rce(HEADLINE, zone) for spot in spots]
+    return float(np.mean(values)), float(np.max(values))
