@@ -56,7 +56,11 @@ class Picture(NamedTuple):
 
 def read_image(path: Path) -> Picture:
     """An image file as RGB, or an array `h w c` with channels of its own."""
-    data = _read_bytes(path)
+    return decode_image(path, _read_bytes(path))
+
+
+def decode_image(path: Path, data: bytes) -> Picture:
+    """The same from the bytes of a file that lies elsewhere, such as inside an archive."""
     array, notes = (scaled(path, _load_array(path, data)), ()) if path.suffix.lower() == ".npy" else _to_rgb(path, data)
     pixels = torch.from_numpy(np.ascontiguousarray(array.transpose(2, 0, 1)))
     return Picture(pixels, hashlib.sha256(data).hexdigest(), notes)
