@@ -5,13 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-import click
 import typer
 
 from . import evaluation, health, inspection, mad, training
 
 app = typer.Typer(
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     help="How much can a semantic-segmentation model be trusted? Begin with: segstress demo. "
@@ -43,11 +41,11 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str], debug: bool) -> int:
     try:
-        return app(arguments, standalone_mode=False) or 0
-    except click.ClickException as error:
-        error.show()
+        return app(arguments or ["--help"], standalone_mode=False) or 0
+    except typer.TyperException as error:
+        typer.echo(f"segstress: {error.format_message()}", err=True)
         return 2
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         typer.echo("stopped; what is finished is kept, and the same command goes on from there", err=True)
         return 130
     except Exception as error:
