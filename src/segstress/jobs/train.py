@@ -15,7 +15,7 @@ from torch import nn
 
 from ..core import BadInput, import_source, settings, to_plain
 from ..data import load as load_data
-from ..models import models
+from ..models import Interface, models
 from ..models.weights import fill
 from ..runtime import alone, write
 from ..runtime.launch import launch, leads
@@ -100,6 +100,11 @@ def _task(plan: TrainingPlan, device: str, command: str) -> Task:
 
 def _trainee(plan: TrainingPlan, recipe: Recipe, classes: int) -> Trainee:
     """The network as the recipe wants it, with the weights that the plan begins with."""
+    if models.build(plan.model).interface() != Interface():
+        raise BadInput(
+            f"model {plan.model}: training needs a network that takes images in [0, 1] and gives logits at their size; "
+            "put normalisation and resizing inside it"
+        )
 
     def make(outputs: int) -> nn.Module:
         spec = models.read(plan.model)

@@ -102,6 +102,7 @@ def test_a_folder_belongs_to_one_recipe(quick, tmp_path):
         ({"data": "shapes:pool?count=12&size=24"}, "no labelled pixel in its first 8 images; training needs masks"),
         ({"data": "shapes:train?count=3&size=24"}, "has 3 images, fewer than one batch of 4"),
         ({"model": f"factory:{NETWORKS}:grouped?classes=5"}, "gives 5 classes, shapes-train has 7"),
+        ({"model": f"factory:{NETWORKS}:grouped?mean=0.5"}, "put normalisation and resizing inside it"),
         ({"start": f"factory:{NETWORKS}:restless?classes=5"}, "do not fit: main.weight has shape"),
         ({"recipe": "pdg-at"}, "did you mean 'pgd-at'"),
         ({"recipe": {"kind": "pgd-at", "attack": "pdg?eps=8/255"}}, "unknown attack 'pdg'"),
@@ -137,6 +138,14 @@ def test_every_plan_of_the_zoo_is_valid():
     for name in training_plans():
         plan = read_training_plan(name, {})
         assert "test" not in f"{plan.data} {plan.validation}"  # nothing is chosen on the test split
+
+
+def test_the_command_line_changes_a_plan():
+    plan = read_training_plan("cnn-pgd-at-50", {"share": 0.25, "attack": "segpgd?steps=7&eps=0.03", "epochs": 3})
+    assert plan.recipe == {"kind": "pgd-at", "share": 0.25, "attack": "segpgd?steps=7&eps=0.03"}
+    assert (plan.epochs, plan.start) == (3, "compact:cnn-normal")
+    with pytest.raises(BadInput, match=r"training plan: epochs: .* found 0"):
+        read_training_plan("cnn-normal", {"epochs": 0})
 
 
 def test_the_command(segstress, tmp_path):
