@@ -27,7 +27,9 @@ attacks.preset("padam-cos", PAdam, "Projected Adam on the cosine of logits (arXi
 attacks.preset(
     "apgd-dlr", APGD, "APGD on the logit ratio (Croce & Hein 2020, arXiv:2003.01690)", loss="dlr", track="dlr"
 )
-attacks.preset("apgd-margin", APGD, "APGD on the margin (arXiv:2003.01690)", loss="margin", track="margin")
+attacks.preset(
+    "apgd-margin", APGD, "APGD on the margin (arXiv:2003.01690)", loss="margin-clipped", track="margin-clipped"
+)
 
 # The segmentation ensemble attack: 300 steps of APGD while the radius shrinks to the one allowed.
 SEA = {
