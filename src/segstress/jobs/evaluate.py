@@ -16,7 +16,7 @@ from ..core import BadInput, digest, seed_of, to_plain
 from ..data import datasets
 from ..runtime import Cell, Local, Store, alone, record, write
 from .answer import Work
-from .doctor import examine
+from .doctor import Diagnosis, admit, examine, keep_notes, round_off
 from .plan import Plan, names, read_plan
 from .stages import Stage, stages, units
 
@@ -65,8 +65,9 @@ def evaluate(
     with alone(folder):
         store, cells = Store(folder), plan.cells()
         _admit(store, cells)
-        for warning in dict.fromkeys(examine(plan, cells)):
-            progress.warn(warning)
+        before = examine(plan)
+        admit(plan, before)
+        _warn(before, progress)
         record(folder, plan.numerics, allow_other=ways.other_numerics)
         write(folder / "plan.yaml", yaml.safe_dump(to_plain(plan), sort_keys=False).encode())
         for cell in cells:
@@ -74,10 +75,18 @@ def evaluate(
         work = Work(folder, plan.numerics, _pictured(plan, cells), tuple(plan.plugins), plan.done_at)
         for stage in stages(plan, store, cells, ways.workers):
             _answer(stage, plan, store, work, ways, progress)
+        after = round_off(store, cells, work)
+        _warn(after, progress)
+        keep_notes(folder, [*before, *after])
         run = Run(folder, *_told(store, cells))
         for note in run.notes:
             progress.warn(note)
         return run
+
+
+def _warn(diagnoses: Sequence[Diagnosis], progress: Progress) -> None:
+    for line in (line for diagnosis in diagnoses for line in diagnosis.lines()):
+        progress.warn(line)
 
 
 def _check_device(name: str) -> None:

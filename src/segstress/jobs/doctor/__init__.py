@@ -1,0 +1,9 @@
+"""Can this evaluation be trusted? Cheap checks before a run, a look at its results after it."""
+
+from .examination import admit, diagnose, examine
+from .flag import Diagnosis, Flag
+from .notes import keep_notes, read_notes
+from .results import doubt
+from .rounding import round_off
+
+__all__ = ["Diagnosis", "Flag", "admit", "diagnose", "doubt", "examine", "keep_notes", "read_notes", "round_off"]

@@ -1,0 +1,125 @@
+"""After a run: what the stored results themselves say against the evaluation; no model is needed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...metrics.counts import ACTUAL, HITS
+from ...reports import Outcome, Study
+from .flag import Flag
+
+LARGE = 64 / 255  # a linf radius at which nothing should be left
+LEFT = 0.05  # accuracy that may be left there
+MUCH = 0.02  # accuracy by which more steps, or another schedule, may still help
+BEATEN = 0.002  # accuracy by which an attack without gradients may beat those with
+CONVERGED = 20  # steps from which on more should not help much
+MASKED = "the gradients probably mislead (gradient masking), so the figures flatter the model"
+
+
+def doubt(study: Study) -> list[Flag]:
+    """Every doubt that the outcomes of a study raise."""
+    attacks = [outcome for outcome in study.outcomes if outcome.kind == "attack" and _everywhere(_settings(outcome))]
+    checks = (_black_box, _large_radius, _more_steps, _schedule)
+    return [flag for check in checks for flag in check(study, attacks)]
+
+
+def _black_box(study: Study, attacks: Sequence[Outcome]) -> Iterator[Flag]:
+    with_gradient = [outcome for outcome in attacks if outcome.passes[1]]
+    for blind in (outcome for outcome in attacks if not outcome.passes[1]):
+        seen, best = _compare(study, [blind], with_gradient)
+        if seen < best - BEATEN:
+            yield Flag(
+                "black-box",
+                f"{blind.label}, which uses no gradient, leaves {seen:.1%} accuracy where all others leave {best:.1%}",
+                MASKED,
+                "look for rounding, noise or saturation in the model, and attack a smooth stand-in of it",
+            )
+            return
+
+
+def _large_radius(study: Study, attacks: Sequence[Outcome]) -> Iterator[Flag]:
+    if study.eps is None or study.eps < LARGE or not study.threat.startswith("linf"):
+        return
+    left, _ = _compare(study, attacks, attacks)
+    if left > LEFT:
+        yield Flag(
+            "large-radius",
+            f"{left:.1%} accuracy is left at {study.threat}, where an image can be turned into almost any other",
+            MASKED,
+            "use more steps and other losses, and attacks without gradients; see whether the prediction moves at all",
+        )
+
+
+def _more_steps(study: Study, attacks: Sequence[Outcome]) -> Iterator[Flag]:
+    for few, many in _pairs(attacks, "steps"):
+        if few[0] >= CONVERGED:
+            before, after = _compare(study, [few[1]], [many[1]])
+            if after < before - MUCH:
+                yield Flag(
+                    "more-steps",
+                    f"{many[1].label} leaves {after:.1%} accuracy, {few[1].label} left {before:.1%}",
+                    "the attack has not converged, so still more steps would find still more",
+                    "double the steps until the figures stay",
+                )
+
+
+def _schedule(study: Study, attacks: Sequence[Outcome]) -> Iterator[Flag]:
+    for (_, constant), (_, shrinking) in _pairs(attacks, "progressive"):
+        left, before = _compare(study, [constant], [shrinking])
+        if left < before - MUCH:
+            yield Flag(
+                "radius-schedule",
+                f"{constant.label} leaves {left:.1%} accuracy at constant radius, with a shrinking one {before:.1%}",
+                "what is found in larger balls does not help in the smaller, as with gradients that mislead",
+                "use constant radius for this model (progressive=false), and attacks without gradients",
+            )
+
+
+def _pairs(attacks: Sequence[Outcome], setting: str) -> Iterator[tuple[tuple[Any, Outcome], tuple[Any, Outcome]]]:
+    """The two largest values of a setting with their outcomes, for all that differ in nothing else."""
+    alike: dict[str, list[tuple[Any, Outcome]]] = {}
+    for outcome in attacks:
+        algorithm = dict(_settings(outcome)["algorithm"])
+        if setting in algorithm:
+            value = algorithm.pop(setting)
+            alike.setdefault(json.dumps(algorithm, sort_keys=True), []).append((value, outcome))
+    for group in alike.values():
+        if len(group) > 1:
+            smaller, larger = sorted(group, key=lambda pair: pair[0])[-2:]
+            yield smaller, larger
+
+
+def _compare(study: Study, some: Sequence[Outcome], others: Sequence[Outcome]) -> tuple[float, float]:
+    """Accuracy under the worst of each group, on the images that both answered; NaN where there are none."""
+    (right, answered), (right_others, answered_others) = (_worst(study, group) for group in (some, others))
+    both = answered & answered_others
+    total = study.clean["all"][both][..., ACTUAL].sum()
+    if not total:
+        return np.nan, np.nan
+    return float(right[both].sum() / total), float(right_others[both].sum() / total)
+
+
+def _worst(study: Study, outcomes: Sequence[Outcome]) -> tuple[np.ndarray, np.ndarray]:
+    """The fewest correct pixels of each image, and which images have an answer."""
+    most = study.clean["all"][..., ACTUAL].sum(1)
+    right = np.full((len(outcomes) + 1, len(study.ids)), most)
+    for place, outcome in enumerate(outcomes):
+        counts = outcome.counts.get((outcome.for_metric("accuracy"), "all"))
+        if counts is not None:
+            right[place] = np.where(outcome.answered, counts[..., HITS].sum(1), most)
+    answered = np.any([np.zeros(len(study.ids), dtype=bool), *(outcome.answered for outcome in outcomes)], axis=0)
+    return right.min(0), answered
+
+
+def _settings(outcome: Outcome) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads(outcome.about)
+    return found
+
+
+def _everywhere(settings: Mapping[str, Any]) -> bool:
+    """Whether an attack may change the whole image to break all of it: only then must nothing be left."""
+    return not settings["region"] and not settings["aim"] and settings["threat"]["target"] is None
