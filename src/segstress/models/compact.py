@@ -15,8 +15,13 @@ from .checkpoint import restore
 from .convolutional import Convolutional
 from .model import Model, check_known, models, readable
 from .transformer import Transformer
+from .unet import UNet
 
-ARCHITECTURES: dict[str, Callable[[int, int], nn.Module]] = {"cnn": Convolutional, "transformer": Transformer}
+ARCHITECTURES: dict[str, Callable[[int, int], nn.Module]] = {
+    "cnn": Convolutional,
+    "transformer": Transformer,
+    "unet": UNet,
+}
 ZOO = Path(__file__).parent.parent / "zoo"
 
 

@@ -12,10 +12,10 @@ from segstress.core import BadInput
 from segstress.models import compact
 from segstress.models.compact import Compact
 
-ARCHITECTURES = pytest.mark.parametrize("name", ["cnn", "transformer"])
+ARCHITECTURES = pytest.mark.parametrize("name", ["cnn", "transformer", "unet"])
 
 
-@pytest.mark.parametrize(("name", "parameters"), [("cnn", 322_831), ("transformer", 459_564)])
+@pytest.mark.parametrize(("name", "parameters"), [("cnn", 322_831), ("transformer", 459_564), ("unet", 371_767)])
 def test_size(name: str, parameters: int) -> None:
     assert sum(parameter.numel() for parameter in Compact(name=name).network().parameters()) == parameters
 
@@ -27,7 +27,7 @@ def test_any_size_and_channels(name: str, size: tuple[int, int]) -> None:
     assert segmenter(torch.rand(2, 2, *size)).shape == (2, 4, *size)
 
 
-@pytest.mark.parametrize(("name", "first"), [("cnn", "to_half"), ("transformer", "stages.0")])
+@pytest.mark.parametrize(("name", "first"), [("cnn", "to_half"), ("transformer", "stages.0"), ("unet", "down.0")])
 def test_images_are_normalised_inside(name: str, first: str) -> None:
     network, seen = Compact(name=name).network(), []
     network.get_submodule(first).register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
