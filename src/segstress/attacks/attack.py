@@ -83,7 +83,7 @@ class Attack:
         with torch.no_grad():
             last = self.algorithm.run(problem)
             results = self._results(problem, last)
-        return Perturbed(results, problem.forwards, problem.backwards, zones)
+        return Perturbed(results, problem.forwards, problem.backwards, zones, problem.history.traces())
 
     def _results(self, problem: Problem, last: Tensor) -> tuple[Result, ...]:
         if self.keep == "last":

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from ..core import BadInput, Batch, Threat, uniform
 from ..metrics.counts import predict
 from .feasible import Feasible
+from .history import History
 from .losses import Loss, View
 from .passes import Seen, balance, mean, read, select, spread
 from .tracker import Smallest, Tracker, suffices
@@ -28,7 +29,9 @@ THRESHOLDS = (0.99, 0.95, 0.9)  # shares of won pixels for which a search for sm
 class Look:
     """What one pass showed of every image; those left out show zeros, and damage 1."""
 
-    gradient: Deltas | Float[Tensor, "b 0"]  # uphill for the attacker, of the loss summed over an image's pixels; empty after a peek
+    gradient: (
+        Deltas | Float[Tensor, "b 0"]
+    )  # uphill for the attacker, of the loss summed over an image's pixels; empty after a peek
     loss: PerImage  # the larger, the better for the attacker
     track: PerImage  # the second loss, on the same logits
     damage: PerImage  # share of the aimed pixels that are won
@@ -73,6 +76,7 @@ class Problem:
         shares = [threat.enough, *lower] if seeks == "smallness" else []
         self.smallest = {f"{100 * share:g}%": Smallest(batch.images, share) for share in shares}
         self._unfinished, self._looks = list(range(len(batch))), 0
+        self.history = History()
         if keep == "best":
             self.peek(torch.zeros_like(batch.images))
 
@@ -177,6 +181,8 @@ class Problem:
         for goal, tracker in self.trackers.items():
             score = spread(seen.miou if goal == "miou" else seen.standing, places, whole, fill=torch.inf)
             tracker.show(score, delta, inside)
+        if not self.targeted:
+            self.history.note(self.forwards, self.trackers["accuracy"].score)
         if self.seeks == "damage":
             left = next(iter(self.trackers.values())).score > 0
             self._unfinished = [place for place in self._unfinished if left[place]]

@@ -105,6 +105,7 @@ class Perturbed:
     forwards: Int64[Tensor, " b"]
     backwards: Int64[Tensor, " b"]
     zones: Mapping[str, Bool[Tensor, "b h w"]] = field(default_factory=dict)  # such as inside, outside, aim
+    traces: tuple[Mapping[int, int], ...] = ()  # for each image forwards -> fewest pixels right so far; none = not kept
 
 
 @runtime_checkable

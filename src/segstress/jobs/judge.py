@@ -42,7 +42,7 @@ class Judge:
             samples = [resize(sample, self.data.resize) for sample in samples]
             batch, perturbed = self._batch(samples), resized(perturbed, self.data.resize)
         clean = self.predict(batch.images)
-        shard = Shard()
+        shard = Shard(traces=list(_trace_rows(batch.ids, perturbed)))
         for result, flaws in zip(perturbed.results, wrong, strict=True):
             self._record(shard, samples, batch, perturbed, result, flaws, clean)
         return shard
@@ -149,6 +149,12 @@ def row_of(id_: str, seed: int, sample: Sample | None = None) -> Row:
         row["source"], row["message"] = sample.source, "; ".join(sample.notes)
         row["height"], row["width"] = sample.labels.shape
     return row
+
+
+def _trace_rows(ids: Sequence[str], perturbed: Perturbed) -> Iterator[Row]:
+    """How an attack got on, where it tells."""
+    for id_, trace in zip(ids, perturbed.traces, strict=False):
+        yield from ({"image": id_, "forwards": forwards, "correct": correct} for forwards, correct in trace.items())
 
 
 def _count_rows(row: Row, tallies: Mapping[tuple[str, str], np.ndarray]) -> Iterator[Row]:

@@ -33,7 +33,13 @@ OBJECTS = pa.schema(
     [("image", pa.string()), ("goal", pa.string())]
     + [(name, pa.int64()) for name in ("object", "class", "area", "clean", "correct")]
 )
-SCHEMAS = {"counts": COUNTS, "objects": OBJECTS, "images": IMAGES}  # images last: it says that the shard is whole
+TRACES = pa.schema([("image", pa.string()), ("forwards", pa.int64()), ("correct", pa.int64())])
+SCHEMAS = {  # images last: it says that the shard is whole
+    "counts": COUNTS,
+    "objects": OBJECTS,
+    "traces": TRACES,
+    "images": IMAGES,
+}
 
 
 @dataclass(frozen=True)
@@ -80,13 +86,14 @@ class Shard:
     images: list[Row] = field(default_factory=list)
     counts: list[Row] = field(default_factory=list)
     objects: list[Row] = field(default_factory=list)
+    traces: list[Row] = field(default_factory=list)  # pixels right after so many forwards, where an attack tells
     kept: dict[str, np.ndarray] = field(default_factory=dict)  # "goal|image" -> float32 image
     maps: dict[str, np.ndarray] = field(default_factory=dict)  # "truth|image", "clean|image", "goal|image" -> labels
 
     def extend(self, other: Shard) -> None:
         """Add another's answers."""
-        for mine, theirs in ((self.images, other.images), (self.counts, other.counts), (self.objects, other.objects)):
-            mine.extend(theirs)
+        for name in SCHEMAS:
+            getattr(self, name).extend(getattr(other, name))
         self.kept.update(other.kept)
         self.maps.update(other.maps)
 
@@ -133,8 +140,11 @@ class Store:
             if arrays:
                 write(place / f"{name}-{stem}.zst", pack(arrays))
         for name, schema in SCHEMAS.items():
+            rows = getattr(shard, name)
+            if name == "traces" and not rows:
+                continue
             buffer = io.BytesIO()
-            pq.write_table(pa.Table.from_pylist(getattr(shard, name), schema), buffer, compression="zstd")
+            pq.write_table(pa.Table.from_pylist(rows, schema), buffer, compression="zstd")
             write(place / f"{name}-{stem}.parquet", buffer.getvalue())
 
     def rows(self, cell: Cell, name: str) -> list[Row]:
@@ -144,7 +154,11 @@ class Store:
         if name == "images":
             answered = {row["image"] for row in rows if row["status"] == "ok"}
             rows = [row for row in rows if row["status"] == "ok" or row["image"] not in answered]
-        keys = [key for key in ("image", "goal", "state", "zone", "class", "object") if key in SCHEMAS[name].names]
+        keys = [
+            key
+            for key in ("image", "goal", "state", "zone", "class", "object", "forwards")
+            if key in SCHEMAS[name].names
+        ]
         return sorted(rows, key=lambda row: tuple(row[key] for key in keys))
 
     def arrays(self, cell: Cell, name: str) -> dict[str, np.ndarray]:
@@ -164,6 +178,8 @@ class Store:
 
     def _table(self, cell: Cell, name: str, stem: str) -> pa.Table:
         path = self._place(cell) / f"{name}-{stem}.parquet"
+        if name == "traces" and not path.exists():  # not every perturbation tells how it got on
+            return TRACES.empty_table()
         try:
             return pq.read_table(path, schema=SCHEMAS[name])
         except (OSError, pa.ArrowInvalid) as error:
