@@ -29,9 +29,7 @@ THRESHOLDS = (0.99, 0.95, 0.9)  # shares of won pixels for which a search for sm
 class Look:
     """What one pass showed of every image; those left out show zeros, and damage 1."""
 
-    gradient: (
-        Deltas | Float[Tensor, "b 0"]
-    )  # uphill for the attacker, of the loss summed over an image's pixels; empty after a peek
+    gradient: Deltas | Float[Tensor, "b 0"]  # uphill, of the loss summed over an image's pixels; empty after a peek
     loss: PerImage  # the larger, the better for the attacker
     track: PerImage  # the second loss, on the same logits
     damage: PerImage  # share of the aimed pixels that are won

@@ -40,6 +40,7 @@ SCHEMAS = {  # images last: it says that the shard is whole
     "traces": TRACES,
     "images": IMAGES,
 }
+ORDER = ("image", "goal", "state", "zone", "class", "object", "forwards")  # by which rows are sorted
 
 
 @dataclass(frozen=True)
@@ -154,11 +155,7 @@ class Store:
         if name == "images":
             answered = {row["image"] for row in rows if row["status"] == "ok"}
             rows = [row for row in rows if row["status"] == "ok" or row["image"] not in answered]
-        keys = [
-            key
-            for key in ("image", "goal", "state", "zone", "class", "object", "forwards")
-            if key in SCHEMAS[name].names
-        ]
+        keys = [key for key in ORDER if key in SCHEMAS[name].names]
         return sorted(rows, key=lambda row: tuple(row[key] for key in keys))
 
     def arrays(self, cell: Cell, name: str) -> dict[str, np.ndarray]:
