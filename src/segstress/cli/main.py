@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import typer
 
-from . import evaluation, health, inspection, mad, training
+from . import evaluation, health, inspection, mad, spatial, training
 
 app = typer.Typer(
     add_completion=False,
@@ -21,6 +21,11 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "attack": evaluation.attack,
     "run": evaluation.run,
     "plan": evaluation.plan,
+    "spatial": spatial.spatial,
+    "multi-attack": spatial.multi_attack,
+    "ensemble": spatial.ensemble,
+    "corrupt": spatial.corrupt,
+    "doctor": health.doctor,
     "score": health.score,
     "train": training.train,
     "report": inspection.report,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from ..reports.naming import percent
 from ..reports.spatial import HEADLINE, Spot
 from ..reports.spatial_figures import drawings
 from ..reports.spatial_page import write_page
-from ..reports.spatial_tables import common, masks, overview, scores
-from .plan import Plan
+from ..reports.spatial_tables import attacked, common, masks, overview, scores
+from .plan import Plan, read_yaml
 from .spatial_results import scenes, spots
 
 
@@ -29,6 +30,33 @@ def corruption_specs(
         for severity in severities
         for place in places
     ]
+
+
+def multi_attack_spec(
+    side: int, position: str, steps: int, eps: str, number: int = 3, loss: str = "ce"
+) -> dict[str, Any]:
+    """The region-aware multi-attack on one square, with the step of the paper."""
+    return {
+        "kind": "multi-attack",
+        "threat": {"radius": eps},
+        "region": {"kind": "box", "position": position, "height": side, "width": side},
+        "attack": {"kind": "pgd", "steps": steps, "step": "4/255", "random_start": False, "loss": loss},
+        "number": number,
+    }
+
+
+def stored_specs(name: str) -> list[Any]:
+    """The perturbations of a packaged plan, by name, or of a YAML file."""
+    folder = files("segstress").joinpath("plans/spatial")
+    known = sorted(Path(path.name).stem for path in folder.iterdir())
+    if name in known:
+        plain = read_yaml(folder.joinpath(f"{name}.yaml").read_text(), name)
+    elif name.endswith((".yaml", ".yml")) and Path(name).is_file():
+        plain = read_yaml(Path(name).read_text(), name)
+    else:
+        raise BadInput(f"unknown plan '{name}'; known: {', '.join(known)}, or the path of a .yaml file")
+    corrupted = corruption_specs(**plain["corruptions"]) if "corruptions" in plain else []
+    return [*corrupted, *plain.get("perturbations", [])]
 
 
 def patch_places(ratios: Sequence[float], size: int, draws: int = 1) -> list[dict[str, Any]]:
@@ -65,7 +93,7 @@ def too_large(plan: Plan) -> Iterator[str]:
             tall = getattr(region, "size", getattr(region, "height", 0))
             wide = getattr(region, "size", getattr(region, "width", 0))
             if tall > height or wide > width:
-                yield f"region of {change.label}: {tall} x {wide} pixels do not fit into {height} x {width}, so it is cut"
+                yield f"{change.label}: {tall} x {wide} pixels do not fit into {height} x {width}, so they are cut"
 
 
 def spatial_report(folder: Path, out: Path | None = None, extra: Mapping[str, Any] | None = None) -> Path:
@@ -73,9 +101,9 @@ def spatial_report(folder: Path, out: Path | None = None, extra: Mapping[str, An
     found = spots(folder)
     if not found:
         raise BadInput(f"{folder} holds no corruption and no localized attack; expected a run of segstress spatial")
-    local = [spot for spot in found if spot.region]
+    local = [spot for spot in found if spot.region and spot.goal == "any"]
     given = extra or {}
-    tables = [*given.get("tables", ()), overview(local), common(found), masks(found), scores(found)]
+    tables = [*given.get("tables", ()), overview(local), attacked(found), common(found), masks(found), scores(found)]
     figures = [*given.get("drawings", ()), *drawings(found)]
     return write_page(
         out or folder / "spatial", folder.resolve().name, headline(found), tables, figures, scenes(folder)

@@ -132,6 +132,44 @@ def _degradation(spots: Iterable[Spot]) -> tuple[float, float]:
     return sum(1 - miou for miou, _ in pairs), sum(clean - miou for miou, clean in pairs) or math.nan
 
 
+def attacked(spots: Sequence[Spot]) -> Table:
+    """Several attacks on one region: the best of them alone, and all together."""
+    columns = (
+        *KEYS[:5],
+        Column("attacks", "Attacks", "count"),
+        Column("clean", "Clean, outside", "share"),
+        Column("single", "Best single, outside", "share"),
+        Column("cumulative", "All together, outside", "share"),
+        Column("rce_single", "RCE, single", "share"),
+        Column("rce_cumulative", "RCE, together", "share"),
+    )
+    groups: dict[tuple[Cell, ...], list[Spot]] = {}
+    for spot in spots:
+        if spot.goal.startswith(("attack-", "cumulative-")):
+            groups.setdefault(_keys(spot)[:5], []).append(spot)
+    rows: list[tuple[Cell, ...]] = []
+    for key, members in groups.items():
+        single = min(
+            (spot for spot in members if spot.goal.startswith("attack-")),
+            key=lambda spot: spot.score(HEADLINE, "outside"),
+        )
+        together = max(
+            (spot for spot in members if spot.goal.startswith("cumulative-")),
+            key=lambda spot: int(spot.goal.partition("-")[2]),
+        )
+        figures = [
+            together.score(HEADLINE, "outside", "clean"),
+            *(spot.score(HEADLINE, "outside") for spot in (single, together)),
+            *(spot.rce(HEADLINE, "outside") for spot in (single, together)),
+        ]
+        rows.append((*key, len(members) // 2, *figures))
+    note = (
+        "Class-mean accuracy. All together: each pixel as the first attack that fooled it left it, a worst case pixel by"
+        " pixel that no single image attains. Every attack figure is an upper bound on robustness."
+    )
+    return Table("attacked", "Attacks on a region", columns, tuple(rows), note)
+
+
 def masks(spots: Sequence[Spot]) -> Table:
     """Where several random regions were tried: the mean over them and the worst of them."""
     columns = (

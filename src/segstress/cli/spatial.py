@@ -1,0 +1,171 @@
+"""Commands about damage to part of an image: spatial, multi-attack, ensemble, and corrupt, which only writes images."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from . import options
+from . import spatial_options as own
+from .console import console
+from .spatial_run import carry_out, plan_of, show_errors
+
+# Jobs are imported inside the commands: they bring torch, and `segstress --help` should not wait for it.
+
+
+def spatial(
+    model: options.Model,
+    data: options.Data,
+    corruption: own.Corruptions = "snow,gaussian_noise,brightness",
+    severity: own.Severities = "1,3,5",
+    ratio: own.Ratios = "0.5",
+    patch: own.PatchSize = 64,
+    masks: own.Masks = 1,
+    distances: own.Distances = "",
+    apply: own.Apply = "whole",
+    stage: own.Stage = "native",
+    positions: own.Positions = False,
+    plan: own.PlanName = None,
+    out: options.Out = None,
+    limit: options.Limit = None,
+    batch_size: options.BatchSize = 1,
+    device: options.Device = "cpu",
+    seed: options.Seed = 0,
+    workers: options.Workers = 0,
+) -> None:
+    """Damage part of every image and see what is lost there, and what elsewhere.
+
+    Example: segstress spatial --model compact:cnn-normal --data shapes:test --corruption snow --ratio 0.5 --patch 24
+    """
+    from ..jobs.spatial import corruption_specs, patch_places, slid_places, stored_specs
+
+    ratios = ratio.split(",")
+    places: list[Any] = [None] if "whole" in ratios else []
+    places += patch_places(_numbers(",".join(set(ratios) - {"whole"})), patch, masks)
+    places += slid_places(data[0], patch) if positions else []
+    rules = {"apply": apply, "stage": stage, "distances": _numbers(distances)}
+    specs = stored_specs(plan) if plan else corruption_specs(corruption.split(","), _numbers(severity), places, **rules)
+    asked = plan_of(model, data, specs, limit, seed, device, batch_size)
+    carry_out(asked, out or Path("runs/spatial"), workers)
+
+
+def multi_attack(
+    model: options.Model,
+    data: options.Data,
+    box: own.Boxes = "24",
+    position: own.Places = "centre",
+    number: own.Number = 3,
+    steps: own.Steps = "50",
+    eps: own.Radii = "16/255",
+    loss: own.Loss = "ce",
+    every_iterate: own.EveryIterate = False,
+    distances: own.Distances = "",
+    plan: own.PlanName = None,
+    out: options.Out = None,
+    limit: options.Limit = None,
+    batch_size: options.BatchSize = 1,
+    device: options.Device = "cpu",
+    seed: options.Seed = 0,
+    workers: options.Workers = 0,
+) -> None:
+    """Attack a square of every image several times, each time what still stands outside of it.
+
+    Example: segstress multi-attack --model compact:cnn-normal --data shapes:test --box 24 --steps 20 --limit 8
+    """
+    from ..jobs.spatial import multi_attack_spec, stored_specs
+
+    specs = [
+        multi_attack_spec(int(side), place, int(count), radius, number, loss)
+        | {"every_iterate": every_iterate, "distances": _numbers(distances)}
+        for side in box.split(",")
+        for place in position.split(",")
+        for count in steps.split(",")
+        for radius in eps.split(",")
+    ]
+    asked = plan_of(model, data, stored_specs(plan) if plan else specs, limit, seed, device, batch_size)
+    carry_out(asked, out or Path("runs/multi-attack"), workers)
+
+
+def ensemble(
+    members: own.Members,
+    data: options.Data,
+    weights: own.Weights = "0:1:0.1",
+    corruption: own.Corruptions = "snow,gaussian_noise,brightness",
+    severity: own.Severities = "3",
+    ratio: own.Ratios = "0.5",
+    patch: own.PatchSize = 64,
+    box: own.Boxes = "24",
+    number: own.Number = 3,
+    steps: own.Steps = "50",
+    eps: own.Radii = "16/255",
+    plan: own.PlanName = None,
+    out: options.Out = None,
+    limit: options.Limit = None,
+    device: options.Device = "cpu",
+    seed: options.Seed = 0,
+    workers: options.Workers = 0,
+) -> None:
+    """Mix two models at several weights: clean error, CE_Nat and CE_Adv of every mixture.
+
+    Example: segstress ensemble compact:cnn-normal compact:transformer-normal --data shapes:test --weights 0:1:0.5
+    """
+    from ..jobs.ensemble import ensemble_report, mixtures
+    from ..jobs.spatial import corruption_specs, multi_attack_spec, patch_places, stored_specs
+
+    if len(members) != 2:
+        raise typer.BadParameter(f"expected two models, found {len(members)}")
+    mixed = mixtures(members[0], members[1], _range(weights))
+    specs = corruption_specs(corruption.split(","), _numbers(severity), patch_places(_numbers(ratio), patch))
+    specs.append(multi_attack_spec(int(box), "centre", int(steps), eps, number))
+    asked = plan_of(list(mixed.values()), data, stored_specs(plan) if plan else specs, limit, seed, device)
+    carry_out(asked, out or Path("runs/ensemble"), workers, lambda folder: ensemble_report(folder, mixed))
+
+
+def corrupt(
+    data: options.Data,
+    export: own.Export,
+    corruption: own.Corruptions = "common15",
+    severity: own.Severities = "3",
+    region: own.RegionSpec = None,
+    limit: options.Limit = None,
+    seed: options.Seed = 0,
+) -> None:
+    """Write corrupted images and their regions as PNG, with a manifest of hashes.
+
+    Example: segstress corrupt --data shapes:test --corruption fog,snow --severity 1,3 --export corrupted
+    """
+    from ..data import load
+    from ..jobs.corrupt import corrupts
+    from ..jobs.corrupt import export as write_images
+    from .progress import watch
+
+    errors: list[str] = []
+    changes = corrupts(corruption.split(","), _numbers(severity), region=region)
+    for source in map(load, data):
+        ids = plan_of([], data, [], limit, seed).ids(source)
+        with watch(console, "corrupting") as progress:
+            progress.begin(len(ids))
+            done = write_images(source, ids, changes, export / source.label, seed, progress.advance)
+        console.print(f"{done.images} images: {done.manifest}", highlight=False, soft_wrap=True)
+        errors += done.errors
+    show_errors(errors)
+
+
+def _numbers(text: str) -> list[float]:
+    """Numbers separated by commas."""
+    try:
+        return [float(part) for part in text.split(",") if part]
+    except ValueError:
+        raise typer.BadParameter(f"expected numbers separated by commas, found '{text}'") from None
+
+
+def _range(text: str) -> list[float]:
+    """`0:1:0.1`, both ends included, or numbers separated by commas."""
+    if ":" not in text:
+        return _numbers(text)
+    first, last, step = _numbers(text.replace(":", ",")) if text.count(":") == 2 else (0.0, 0.0, 0.0)
+    if step <= 0:
+        raise typer.BadParameter(f"expected from:to:step with a positive step, found '{text}'")
+    return [first + step * number for number in range(round((last - first) / step) + 1)]
