@@ -38,6 +38,8 @@ SEA = {
     "sea-bce": ("balanced cross-entropy", "segpgd", "ce"),
     "sea-jsd": ("Jensen-Shannon divergence", "jsd", "ce"),
     "sea-msl": ("the masked spherical loss", "masked-spherical", "cosine"),
+    "sea-cos": ("cosine-weighted cross-entropy", "cospgd", "ce"),
+    "sea-margin": ("the clipped margin", "margin-clipped", "margin-clipped"),
 }
 for name, (words, loss, track) in SEA.items():
     about = f"APGD on {words}, the radius shrinking (Croce et al. 2024, arXiv:2306.12941)"
