@@ -5,13 +5,42 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import typer
 from typer import Option
 
 from . import options
 from .console import console
 from .evaluation import carry_out
 
+Quick = Annotated[bool, Option("--quick", help="Only the cheap checks, at most 20 passes; no trial attack.")]
 Images = Annotated[Path, Option("--images", help="Folder of PNG, NPY or NPZ files, named by image id.")]
+
+
+def doctor(
+    model: options.Model,
+    data: options.Data,
+    quick: Quick = False,
+    device: options.Device = "cpu",
+    threads: options.Threads = 1,
+    plugin: options.Plugins = None,
+) -> None:
+    """Say what speaks against trusting an evaluation of these models; exit code 1 where something does.
+
+    Example: segstress doctor --model compact:cnn-normal --data shapes:test
+    """
+    from ..jobs.checkup import check_up
+
+    numerics = {"device": device, "threads": threads}
+    diagnoses = check_up(quick=quick, models=model, data=data, plugins=plugin or [], numerics=numerics)
+    for diagnosis in diagnoses:
+        verdict = f"{len(diagnosis.flags)} flags" if diagnosis.flags else "nothing to object"
+        console.print(f"[bold]{diagnosis.model} on {diagnosis.data}:[/bold] {verdict}", highlight=False)
+        for flag in diagnosis.flags:
+            console.print(f"[red]{flag.name}[/red]", highlight=False)
+            for word, text in (("seen", flag.seen), ("why it matters", flag.matters), ("what to do", flag.advice)):
+                console.print(f"  {word}: {text}", highlight=False, markup=False, soft_wrap=True)
+    if any(diagnosis.flags for diagnosis in diagnoses):
+        raise typer.Exit(1)
 
 
 def score(

@@ -34,7 +34,7 @@ class Transfer:
 
     @model_validator(mode="after")
     def _note_content(self) -> Transfer:
-        if not self.content:  # a report is made without the images, so what is noted is not looked up again
+        if not self.content and self.source.is_dir():  # a report is made also where the images are gone
             object.__setattr__(self, "content", Stored(self.source).content)
         return self
 

@@ -2,8 +2,20 @@
 
 from .examination import admit, diagnose, examine
 from .flag import Diagnosis, Flag
-from .notes import keep_notes, read_notes
+from .notes import annotate, attacks_of, keep_notes, read_notes
 from .results import doubt
 from .rounding import round_off
 
-__all__ = ["Diagnosis", "Flag", "admit", "diagnose", "doubt", "examine", "keep_notes", "read_notes", "round_off"]
+__all__ = [
+    "Diagnosis",
+    "Flag",
+    "admit",
+    "annotate",
+    "attacks_of",
+    "diagnose",
+    "doubt",
+    "examine",
+    "keep_notes",
+    "read_notes",
+    "round_off",
+]

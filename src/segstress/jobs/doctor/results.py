@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...attacks import Attack
+from ...core import digest, to_plain
 from ...metrics.counts import ACTUAL, HITS
 from ...reports import Outcome, Study
 from .flag import Flag
@@ -20,16 +21,20 @@ CONVERGED = 20  # steps from which on more should not help much
 MASKED = "the gradients probably mislead (gradient masking), so the figures flatter the model"
 
 
-def doubt(study: Study) -> list[Flag]:
-    """Every doubt that the outcomes of a study raise."""
-    attacks = [outcome for outcome in study.outcomes if outcome.kind == "attack" and _everywhere(_settings(outcome))]
+Tried = tuple[Attack, Outcome]
+
+
+def doubt(study: Study, attacks: Mapping[str, Attack]) -> list[Flag]:
+    """Every doubt that the outcomes of a study raise; `attacks` by the labels of their outcomes."""
+    known = [(attacks[outcome.label], outcome) for outcome in study.outcomes if outcome.label in attacks]
+    tried = [(attack, outcome) for attack, outcome in known if _everywhere(attack)]
     checks = (_black_box, _large_radius, _more_steps, _schedule)
-    return [flag for check in checks for flag in check(study, attacks)]
+    return [flag for check in checks for flag in check(study, tried)]
 
 
-def _black_box(study: Study, attacks: Sequence[Outcome]) -> Iterator[Flag]:
-    with_gradient = [outcome for outcome in attacks if outcome.passes[1]]
-    for blind in (outcome for outcome in attacks if not outcome.passes[1]):
+def _black_box(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
+    with_gradient = [outcome for attack, outcome in tried if attack.algorithm.passes()[1]]
+    for blind in (outcome for attack, outcome in tried if not attack.algorithm.passes()[1]):
         seen, best = _compare(study, [blind], with_gradient)
         if seen < best - BEATEN:
             yield Flag(
@@ -41,10 +46,9 @@ def _black_box(study: Study, attacks: Sequence[Outcome]) -> Iterator[Flag]:
             return
 
 
-def _large_radius(study: Study, attacks: Sequence[Outcome]) -> Iterator[Flag]:
-    if study.eps is None or study.eps < LARGE or not study.threat.startswith("linf"):
-        return
-    left, _ = _compare(study, attacks, attacks)
+def _large_radius(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
+    wide = [outcome for attack, outcome in tried if attack.threat.norm == "linf" and attack.threat.radius >= LARGE]
+    left, _ = _compare(study, wide, wide)
     if left > LEFT:
         yield Flag(
             "large-radius",
@@ -54,8 +58,8 @@ def _large_radius(study: Study, attacks: Sequence[Outcome]) -> Iterator[Flag]:
         )
 
 
-def _more_steps(study: Study, attacks: Sequence[Outcome]) -> Iterator[Flag]:
-    for few, many in _pairs(attacks, "steps"):
+def _more_steps(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
+    for few, many in _pairs(tried, "steps"):
         if few[0] >= CONVERGED:
             before, after = _compare(study, [few[1]], [many[1]])
             if after < before - MUCH:
@@ -67,8 +71,8 @@ def _more_steps(study: Study, attacks: Sequence[Outcome]) -> Iterator[Flag]:
                 )
 
 
-def _schedule(study: Study, attacks: Sequence[Outcome]) -> Iterator[Flag]:
-    for (_, constant), (_, shrinking) in _pairs(attacks, "progressive"):
+def _schedule(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
+    for (_, constant), (_, shrinking) in _pairs(tried, "progressive"):
         left, before = _compare(study, [constant], [shrinking])
         if left < before - MUCH:
             yield Flag(
@@ -79,14 +83,14 @@ def _schedule(study: Study, attacks: Sequence[Outcome]) -> Iterator[Flag]:
             )
 
 
-def _pairs(attacks: Sequence[Outcome], setting: str) -> Iterator[tuple[tuple[Any, Outcome], tuple[Any, Outcome]]]:
+def _pairs(tried: Sequence[Tried], setting: str) -> Iterator[tuple[tuple[Any, Outcome], tuple[Any, Outcome]]]:
     """The two largest values of a setting with their outcomes, for all that differ in nothing else."""
     alike: dict[str, list[tuple[Any, Outcome]]] = {}
-    for outcome in attacks:
-        algorithm = dict(_settings(outcome)["algorithm"])
-        if setting in algorithm:
-            value = algorithm.pop(setting)
-            alike.setdefault(json.dumps(algorithm, sort_keys=True), []).append((value, outcome))
+    for attack, outcome in tried:
+        plain = to_plain(attack)
+        if setting in plain["algorithm"]:
+            value = plain["algorithm"].pop(setting)
+            alike.setdefault(digest(plain), []).append((value, outcome))
     for group in alike.values():
         if len(group) > 1:
             smaller, larger = sorted(group, key=lambda pair: pair[0])[-2:]
@@ -115,11 +119,6 @@ def _worst(study: Study, outcomes: Sequence[Outcome]) -> tuple[np.ndarray, np.nd
     return right.min(0), answered
 
 
-def _settings(outcome: Outcome) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads(outcome.about)
-    return found
-
-
-def _everywhere(settings: Mapping[str, Any]) -> bool:
-    """Whether an attack may change the whole image to break all of it: only then must nothing be left."""
-    return not settings["region"] and not settings["aim"] and settings["threat"]["target"] is None
+def _everywhere(attack: Attack) -> bool:
+    """Whether it may change the whole image to break all of it: only then must nothing be left."""
+    return attack.region is None and attack.aim is None and attack.threat.target is None
