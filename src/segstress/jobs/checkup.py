@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..core import BadInput
-from .doctor import Diagnosis, Flag, admit, attacks_of, doubt, examine, read_notes
+from .doctor import Diagnosis, Flag, admit, doubt, examine, read_notes
 from .evaluate import Ways, evaluate
 from .plan import Plan, read_plan
 from .report import studies
@@ -30,10 +30,7 @@ def check_up(*, quick: bool = False, **asked: Any) -> list[Diagnosis]:
         return before
     with TemporaryDirectory() as place:
         folder = evaluate(plan, Path(place) / "trial", Ways(workers=1)).folder
-        tried = [
-            Diagnosis(study.model, study.data, tuple(doubt(study, attacks_of(study, folder))))
-            for study in studies([folder])
-        ]
+        tried = [Diagnosis(study.model, study.data, tuple(doubt(study, plan.changes()))) for study in studies([folder])]
         return [
             _together(diagnosis, read_notes(folder, diagnosis.model, diagnosis.data), tried) for diagnosis in before
         ]

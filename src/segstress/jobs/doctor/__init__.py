@@ -2,7 +2,7 @@
 
 from .examination import admit, diagnose, examine
 from .flag import Diagnosis, Flag
-from .notes import annotate, attacks_of, keep_notes, read_notes
+from .notes import annotate, keep_notes, read_notes
 from .results import doubt
 from .rounding import round_off
 
@@ -11,7 +11,6 @@ __all__ = [
     "Flag",
     "admit",
     "annotate",
-    "attacks_of",
     "diagnose",
     "doubt",
     "examine",

@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from ...attacks import Attack
-from ...core import perturbations
+from ...core import Perturbation
 from ...reports import Study
-from ...runtime import Store, write
+from ...runtime import write
 from .flag import Diagnosis, Flag
 from .results import doubt
 
@@ -23,17 +22,10 @@ def keep_notes(folder: Path, diagnoses: Iterable[Diagnosis]) -> None:
     write(folder / FILE, json.dumps(plain, indent=1).encode())
 
 
-def annotate(study: Study, folder: Path) -> Study:
+def annotate(study: Study, changes: Iterable[Perturbation], folder: Path) -> Study:
     """The study with all that speaks against it among its warnings."""
-    flags = [*read_notes(folder, study.model, study.data), *doubt(study, attacks_of(study, folder))]
+    flags = [*read_notes(folder, study.model, study.data), *doubt(study, changes)]
     return replace(study, warnings=(*map(str, flags), *study.warnings))
-
-
-def attacks_of(study: Study, folder: Path) -> dict[str, Attack]:
-    """The attacks of a run under the threat of a study, by the labels of their outcomes."""
-    changes = [perturbations.build(cell.perturbation) for cell in Store(folder).cells()]
-    attacks = [change for change in changes if isinstance(change, Attack)]
-    return {attack.name: attack for attack in attacks if str(attack.threat) == study.threat}
 
 
 def read_notes(folder: Path, model: str, data: str) -> list[Flag]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...attacks import Attack
-from ...core import digest, to_plain
+from ...core import Perturbation, digest, to_plain
 from ...metrics.counts import ACTUAL, HITS
 from ...reports import Outcome, Study
 from .flag import Flag
@@ -24,10 +24,11 @@ MASKED = "the gradients probably mislead (gradient masking), so the figures flat
 Tried = tuple[Attack, Outcome]
 
 
-def doubt(study: Study, attacks: Mapping[str, Attack]) -> list[Flag]:
-    """Every doubt that the outcomes of a study raise; `attacks` by the labels of their outcomes."""
-    known = [(attacks[outcome.label], outcome) for outcome in study.outcomes if outcome.label in attacks]
-    tried = [(attack, outcome) for attack, outcome in known if _everywhere(attack)]
+def doubt(study: Study, changes: Iterable[Perturbation]) -> list[Flag]:
+    """Every doubt that the outcomes of a study raise; their attacks are among the changes."""
+    attacks = [change for change in changes if isinstance(change, Attack) and str(change.threat) == study.threat]
+    named = {attack.name: attack for attack in attacks if _everywhere(attack)}
+    tried = [(named[outcome.label], outcome) for outcome in study.outcomes if outcome.label in named]
     checks = (_black_box, _large_radius, _more_steps, _schedule)
     return [flag for check in checks for flag in check(study, tried)]
 
