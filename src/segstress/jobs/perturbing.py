@@ -9,9 +9,10 @@ from typing import Any
 from ..attacks import attacks
 from ..core import BadInput, Perturbation, Spec, perturbations
 from ..corruptions import corruptions
+from .weighting import class_weights
 
 THREAT = {"eps": "radius", "norm": "norm", "enough": "enough", "target": "target"}  # setting -> field of the threat
-PLACE = ("region", "aim", "keep", "draws", "clip")  # settings of the attack rather than of its algorithm
+PLACE = ("region", "aim", "weights", "keep", "draws", "clip")  # settings of the attack rather than of its algorithm
 
 
 def read_perturbation(spec: Spec, defaults: Mapping[str, Any]) -> Perturbation:
@@ -28,6 +29,8 @@ def read_perturbation(spec: Spec, defaults: Mapping[str, Any]) -> Perturbation:
     asked = {**defaults, **given}
     threat = {field: asked.pop(key) for key, field in THREAT.items() if key in asked}
     place = {key: asked.pop(key) for key in PLACE if key in asked}
+    if isinstance(place.get("weights"), str):  # the spec of a training split
+        place["weights"] = class_weights(place["weights"])
     algorithm = attacks.build(asked)
     return perturbations.build({"kind": "attack", "algorithm": algorithm, "threat": threat, **place})
 
