@@ -16,6 +16,7 @@ Concordance = Callable[[np.ndarray], np.ndarray]  # counts (..., classes, 3) -> 
 
 concordances: Registry[Concordance] = Registry("concordance")
 ONE_WAY = frozenset({"fwiou", "mpa"})  # the defender is the reference, so the order of the two models matters
+CODE_BITS, GROUP_BITS = 64, 32  # of a packed integer, and of the number of a group in it
 BY_CLASS = frozenset({"class_iou"})  # one value for each class, read by the group of that class
 
 
@@ -33,18 +34,17 @@ def pair_counts(
     maps: Shaped[np.ndarray, "models h w"], classes: int, rows: Iterable[int] | None = None
 ) -> Int64[np.ndarray, "models models classes 3"]:
     """Counts of every ordered pair with the first as truth; with `rows`, only of these models against earlier ones."""
-    labels, lengths = _merge_runs(maps)
-    void = void_of(maps)
-    holes = (labels == void).any(1)
-    totals = [_weigh(each, lengths, classes) for each in labels]
+    labels, areas = _merge_alike(*_merge_runs(maps), classes)
+    holes = (labels == classes).any(1)
+    totals = [_weigh(each, areas, classes) for each in labels]
     counts = np.zeros((len(maps), len(maps), classes, 3), dtype=np.int64)
     for second in range(len(maps)) if rows is None else rows:
         for first in range(second):
-            here, there, weights = labels[first], labels[second], lengths
+            here, there, weights = labels[first], labels[second], areas
             actual, predicted = totals[first], totals[second]
             if holes[first] or holes[second]:
-                seen = (here != void) & (there != void)
-                here, there, weights = here[seen], there[seen], lengths[seen]
+                seen = (here < classes) & (there < classes)
+                here, there, weights = here[seen], there[seen], areas[seen]
                 actual, predicted = (_weigh(each, weights, classes) for each in (here, there))
             same = here == there
             hits = _weigh(here[same], weights[same], classes)
@@ -62,6 +62,23 @@ def _merge_runs(maps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         begins[1:] |= labels[1:] != labels[:-1]
     starts = np.flatnonzero(begins)
     return flat[:, starts], np.diff(starts, append=flat.shape[1])
+
+
+def _merge_alike(labels: np.ndarray, lengths: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Runs on which every model says the same, put together; void becomes the label `classes`.
+
+    The labels of as many models as fit are packed into one integer, after the group found so far.
+    """
+    labels = np.minimum(labels, classes)
+    bits = int(classes).bit_length()
+    group, taken, room = np.zeros(labels.shape[1], dtype=np.int64), 0, CODE_BITS
+    while taken < len(labels):
+        codes, upto = group.astype(np.uint64), min(len(labels), taken + room // bits)
+        for each in labels[taken:upto]:
+            codes = (codes << np.uint64(bits)) | each
+        _, first, group = np.unique(codes, return_index=True, return_inverse=True)
+        taken, room = upto, CODE_BITS - GROUP_BITS
+    return labels[:, first], np.bincount(group, lengths)
 
 
 def _weigh(labels: np.ndarray, lengths: np.ndarray, classes: int) -> np.ndarray:

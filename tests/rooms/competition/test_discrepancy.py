@@ -97,6 +97,15 @@ def test_rows_give_the_same_as_all_at_once(seed: int) -> None:
     assert not last[:3, :3].any()
 
 
+@pytest.mark.parametrize(("models", "classes"), [(23, 21), (9, 300)])
+def test_many_models_need_more_than_one_packed_word(models: int, classes: int) -> None:
+    maps = np.random.default_rng(0).integers(classes, size=(models, 6, 5)).astype(label_type(classes))
+    maps[:, 0] = maps[0, 0]
+    counts = pair_counts(maps, classes)
+    for first, second in ((0, models - 1), (models - 2, models - 1), (3, 7)):
+        np.testing.assert_array_equal(counts[first, second], pair_counts(maps[[first, second]], classes)[0, 1])
+
+
 def test_more_than_255_classes_need_two_bytes() -> None:
     assert (label_type(255), label_type(256)) == (np.uint8, np.uint16)
     maps = np.array([[[299, 0]], [[299, 65535]]], dtype=label_type(300))
