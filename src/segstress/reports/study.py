@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+
+from ..metrics.intervals import Interval
 
 
 def goal_of(metric: str) -> str:
@@ -42,6 +44,7 @@ class Outcome:
     clean: Mapping[str, np.ndarray]  # zone -> counts of the clean prediction in this outcome's own zones
     answered: np.ndarray  # (images,): False where the image has an error or was skipped
     rows: tuple[ImageRow, ...]
+    traces: Mapping[str, Mapping[int, int]] = field(default_factory=dict)  # image -> forwards -> fewest pixels right
 
     def for_metric(self, metric: str) -> str:
         """The goal whose result a metric reads: its own, or the only one there is."""
@@ -82,6 +85,17 @@ class Frame:
     prediction: np.ndarray  # prediction on `perturbed`
 
 
+@dataclass(frozen=True)
+class Choice:
+    """What an adaptive run made of its battery after trying all of it on a sample."""
+
+    kept: tuple[str, ...]  # labels of outcomes, strongest first
+    dropped: tuple[str, ...]
+    images: int  # of the sample
+    loss_accuracy: Interval  # by which the worst case of the other images is estimated to be too high
+    loss_nmiou: Interval
+
+
 @dataclass(frozen=True, eq=False)
 class Study:
     """All that was measured of one model on one dataset."""
@@ -102,3 +116,6 @@ class Study:
     frames: tuple[Frame, ...]
     warnings: tuple[str, ...]
     provenance: Mapping[str, str]  # versions, seed, command, hashes, numerics
+    ball: str = ""  # the threat without its radius, such as "linf": studies that share it make a curve
+    choice: Choice | None = None
+    done_at: float = 0.0  # share of correct pixels with which an image counted as finished
