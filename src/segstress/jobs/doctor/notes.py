@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from ...core import Perturbation
+from ...core import perturbations
 from ...reports import Study
-from ...runtime import write
+from ...runtime import Store, write
 from .flag import Diagnosis, Flag
 from .results import doubt
 
@@ -22,8 +22,9 @@ def keep_notes(folder: Path, diagnoses: Iterable[Diagnosis]) -> None:
     write(folder / FILE, json.dumps(plain, indent=1).encode())
 
 
-def annotate(study: Study, changes: Iterable[Perturbation], folder: Path) -> Study:
+def annotate(study: Study, folder: Path) -> Study:
     """The study with all that speaks against it among its warnings."""
+    changes = [perturbations.build(cell.perturbation) for cell in Store(folder).cells()]
     flags = [*read_notes(folder, study.model, study.data), *doubt(study, changes)]
     return replace(study, warnings=(*map(str, flags), *study.warnings))
 
