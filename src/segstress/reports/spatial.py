@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,3 +58,9 @@ class Spot:
             return 0
         counts = self.clean.get(zone)
         return len(self.clean["all"]) if counts is None else left_out(counts)
+
+
+def known_mean(values: Iterable[float]) -> float:
+    """The mean of the values that are not NaN; NaN without any."""
+    known = [value for value in values if not math.isnan(value)]
+    return sum(known) / len(known) if known else math.nan

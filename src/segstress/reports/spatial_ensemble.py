@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import matplotlib as mpl
-import numpy as np
 
 from ..metrics.scores import rce
 from .drawing import CALM, HARM, INK, STYLE, Drawing, canvas
 from .figures import PERCENT
-from .spatial import Spot
+from .spatial import Spot, known_mean
 from .table import Column, Rows, Table
 
 FIGURE = "accuracy_image_mean"  # equations 4 and 5 of arXiv:2504.01632
@@ -50,18 +48,14 @@ def _clean(spots: Sequence[Spot], model: str) -> float:
 
 
 def _natural(spots: Sequence[Spot], model: str) -> float:
-    return _mean([spot.score(FIGURE, "inside") for spot in spots if spot.model == model and spot.goal == "any"])
+    return known_mean(spot.score(FIGURE, "inside") for spot in spots if spot.model == model and spot.goal == "any")
 
 
 def _adversarial(spots: Sequence[Spot], model: str) -> float:
     """Only what all attacks together have fooled counts."""
     own = [spot for spot in spots if spot.model == model and spot.goal.startswith("cumulative-")]
     last = max((int(spot.goal.partition("-")[2]) for spot in own), default=0)
-    return _mean([spot.score(FIGURE, "outside") for spot in own if spot.goal == f"cumulative-{last}"])
-
-
-def _mean(values: Sequence[float]) -> float:
-    return float(np.nanmean(values)) if values else math.nan
+    return known_mean(spot.score(FIGURE, "outside") for spot in own if spot.goal == f"cumulative-{last}")
 
 
 PARTS = (_clean, _natural, _adversarial)

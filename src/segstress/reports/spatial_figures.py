@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.axes import Axes
 
 from .drawing import INK, STYLE, Drawing, canvas
 from .figures import PERCENT
-from .spatial import HEADLINE, Spot
+from .spatial import HEADLINE, Spot, known_mean
 
 COLOURS = ("#3572b0", "#c9512f", "#2a8c5a", "#8a5fb0", "#b08a1e", "#5d6672")  # told apart by colour-blind readers
 RING = re.compile(r"distance-(\d+)-(\d+|inf)")
@@ -55,7 +54,7 @@ def curves(
     for axis, zone in zip(axes, zones, strict=True):
         for number, (line, members) in enumerate(lines.items()):
             places = sorted({along(spot) for spot in members})
-            values = [np.nanmean([s.rce(HEADLINE, zone) for s in members if along(s) == place]) for place in places]
+            values = [known_mean(s.rce(HEADLINE, zone) for s in members if along(s) == place) for place in places]
             axis.plot(places, values, **_stroke(number), label=line)
         axis.set(title=zone, xlabel=label)
         axis.set_xticks(sorted({along(spot) for spot in spots}))
@@ -89,7 +88,7 @@ def distances(spots: Sequence[Spot]) -> Drawing:
     figure, (axis,) = canvas(2.6 + 0.1 * len(lines))
     rings = sorted({zone for spot in ringed for zone in spot.perturbed if RING.fullmatch(zone)}, key=_near)
     for number, (line, members) in enumerate(lines.items()):
-        values = [np.nanmean([spot.rce("accuracy", ring) for spot in members]) for ring in rings]
+        values = [known_mean(spot.rce("accuracy", ring) for spot in members) for ring in rings]
         axis.plot(rings, values, **_stroke(number), label=line)
     axis.set_xticks(range(len(rings)), [ring.removeprefix("distance-").replace("-inf", " and more") for ring in rings])
     axis.set(xlabel="pixels away from the region", ylabel="RCE, %")
@@ -111,7 +110,7 @@ def positions(spots: Sequence[Spot]) -> Drawing:
     figure, axes = canvas(3.0, len(models))
     values = {(spot.model, *corner): spot.rce(HEADLINE, "outside") for spot, corner in placed}
     rows, columns = (sorted({corner[axis] for _, corner in placed}) for axis in (0, 1))
-    highest = np.nanmax(np.abs(list(values.values())))
+    highest = max((abs(value) for value in values.values() if not math.isnan(value)), default=1.0)
     for axis, model in zip(axes, models, strict=True):
         grid = [[values.get((model, row, column), math.nan) for column in columns] for row in rows]
         image = axis.imshow(grid, cmap="RdBu_r", vmin=-highest, vmax=highest)

@@ -6,9 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-import numpy as np
-
-from .spatial import FIGURES, HEADLINE, Spot
+from .spatial import FIGURES, HEADLINE, Spot, known_mean
 from .table import Cell, Column, Rows, Table
 
 ZONES = ("inside", "outside", "all")
@@ -115,7 +113,7 @@ def common(spots: Sequence[Spot]) -> Table:
         reference = _degradation(next(iter(by_model.values())))
         for model, own in by_model.items():
             lost, more = _degradation(own)
-            mean = float(np.mean([spot.score("cmiou", "all") for spot in own]))
+            mean = known_mean(spot.score("cmiou", "all") for spot in own)
             severities = ",".join(f"{severity:g}" for severity in sorted(spot.severity for spot in own))
             retention = mean / own[0].score("cmiou", "all", "clean")
             rows.append((model, data, what, severities, mean, retention, lost / reference[0], more / reference[1]))
@@ -149,23 +147,18 @@ def attacked(spots: Sequence[Spot]) -> Table:
             groups.setdefault(_keys(spot)[:5], []).append(spot)
     rows: list[tuple[Cell, ...]] = []
     for key, members in groups.items():
-        single = min(
-            (spot for spot in members if spot.goal.startswith("attack-")),
-            key=lambda spot: spot.score(HEADLINE, "outside"),
-        )
-        together = max(
-            (spot for spot in members if spot.goal.startswith("cumulative-")),
-            key=lambda spot: int(spot.goal.partition("-")[2]),
-        )
+        alone = [spot for spot in members if spot.goal.startswith("attack-")]
+        single = min(alone, key=lambda spot: spot.score(HEADLINE, "outside"))
+        together = next(spot for spot in members if spot.goal == f"cumulative-{len(alone)}")
         figures = [
             together.score(HEADLINE, "outside", "clean"),
             *(spot.score(HEADLINE, "outside") for spot in (single, together)),
             *(spot.rce(HEADLINE, "outside") for spot in (single, together)),
         ]
-        rows.append((*key, len(members) // 2, *figures))
+        rows.append((*key, len(alone), *figures))
     note = (
-        "Class-mean accuracy. All together: each pixel as the first attack that fooled it left it, a worst case pixel by"
-        " pixel that no single image attains. Every attack figure is an upper bound on robustness."
+        "Class-mean accuracy. All together: each pixel as the first attack that fooled it left it, a worst case pixel"
+        " by pixel that no single image attains. Every attack figure is an upper bound on robustness."
     )
     return Table("attacked", "Attacks on a region", columns, tuple(rows), note)
 
@@ -196,4 +189,4 @@ def masks(spots: Sequence[Spot]) -> Table:
 
 def _mean_and_worst(spots: Sequence[Spot], zone: str) -> tuple[float, float]:
     values = [spot.rce(HEADLINE, zone) for spot in spots]
-    return float(np.mean(values)), float(np.max(values))
+    return known_mean(values), max((value for value in values if not math.isnan(value)), default=math.nan)

@@ -1,0 +1,111 @@
+"""Figures of localized damage, worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from segstress.reports.spatial import Spot, known_mean
+from segstress.reports.spatial_ensemble import sweep
+from segstress.reports.spatial_tables import attacked, common, masks, scores
+
+
+def counts(*images):
+    """Counts of one image each, from (hits, predicted, actual) of two classes."""
+    return np.array(images, dtype=np.int64)
+
+
+def spot(hits=(4, 0), *, goal="any", model="m", severity=3.0, region="box", ratio=math.nan, inside=True):
+    """Two images; the first has 8 of 8 pixels right when clean, `hits` of its two classes inside when damaged."""
+    whole = counts(((6, 6, 6), (4, 4, 4)), ((5, 8, 6), (1, 2, 4)))
+    zone = counts(((4, 4, 4), (2, 2, 2)), ((0, 0, 0), (0, 0, 0)))
+    damaged = counts(((hits[0], 6, 4), (hits[1], 0, 2)), ((0, 0, 0), (0, 0, 0)))
+    clean = {"all": whole, "inside": zone, "outside": whole - zone} if inside else {"all": whole}
+    perturbed = {zone: table.copy() for zone, table in clean.items()}
+    perturbed["all"] = whole - zone + damaged
+    if inside:
+        perturbed["inside"] = damaged
+    return Spot(model, "d", "fog", severity, region, ratio, None, goal, clean, perturbed)
+
+
+def test_scores_and_relative_losses():
+    damaged = spot((3, 0))
+    assert damaged.score("accuracy", "inside", "clean") == 1
+    assert damaged.score("accuracy", "inside") == pytest.approx(3 / 6)
+    assert damaged.score("mean_accuracy", "inside") == pytest.approx((3 / 4 + 0) / 2)
+    assert damaged.rce("mean_accuracy", "inside") == pytest.approx(1 - 3 / 8)
+    assert damaged.rce("accuracy", "outside") == 0
+    assert damaged.rce("accuracy", "all") == pytest.approx((16 - 13) / 16)
+    assert damaged.share() == pytest.approx(6 / 20)
+    assert damaged.empty("inside") == 1
+    assert damaged.empty("outside") == 0
+    assert damaged.spread("accuracy") == 0
+    assert math.isnan(spot((4, 2)).spread("accuracy")), "without damage inside there is no ratio"
+
+
+def test_whole_images_have_no_inside():
+    damaged = spot(region="", inside=False)
+    assert math.isnan(damaged.score("accuracy", "inside"))
+    assert math.isnan(damaged.share())
+    (row, *_) = scores([damaged]).rows
+    assert row[-2:] == (0, 0)
+
+
+def test_cd_and_retention_against_the_first_model():
+    def whole(model, hits, severity):
+        return spot(hits, model=model, severity=severity, region="", inside=False)
+
+    first = [whole("a", (4, 0), 1.0), whole("a", (2, 0), 3.0)]
+    second = [whole("b", (4, 2), 1.0), whole("b", (3, 0), 3.0)]
+    rows = {row[0]: row for row in common([*first, *second]).rows}
+    lost = {name: sum(1 - s.score("cmiou", "all") for s in own) for name, own in (("a", first), ("b", second))}
+    clean = first[0].score("cmiou", "all", "clean")
+    assert rows["a"][6:] == (1, 1)
+    assert rows["b"][6] == pytest.approx(lost["b"] / lost["a"])
+    assert rows["b"][7] == pytest.approx((lost["b"] - 2 * (1 - clean)) / (lost["a"] - 2 * (1 - clean)))
+    mean = np.mean([s.score("cmiou", "all") for s in second])
+    assert rows["b"][5] == pytest.approx(mean / clean)
+
+
+def test_mean_and_worst_of_several_masks():
+    (row,) = masks([spot((4, 2), ratio=0.5), spot((2, 1), ratio=0.5), spot((4, 0), ratio=0.25)]).rows
+    assert row[4:6] == (0.5, 2)
+    assert row[6] == pytest.approx((0 + 0.5) / 2)
+    assert row[7] == pytest.approx(0.5)
+
+
+def test_best_single_attack_and_all_together():
+    def outside(goal, right):
+        found = spot(goal=goal)
+        found.perturbed["outside"][0, 0, 0] = right
+        return found
+
+    goals = {"attack-1": 2, "attack-2": 1, "cumulative-1": 2, "cumulative-2": 0}
+    found = [outside(goal, right) for goal, right in goals.items()]
+    (row,) = attacked(found).rows
+    assert row[5] == 2
+    assert row[7] == found[1].score("mean_accuracy", "outside")
+    assert row[8] == found[3].score("mean_accuracy", "outside")
+    assert row[8] < row[7] < row[6]
+
+
+def test_a_sweep_compares_each_end_with_its_own():
+    def mixture(model, inside, outside):
+        attack = spot(goal="cumulative-1", model=model)
+        attack.perturbed["outside"][0, 0, 0] = outside
+        return [spot(inside, model=model), attack]
+
+    found = [*mixture("second", (4, 2), 0), *mixture("half", (4, 1), 1), *mixture("first", (2, 0), 2)]
+    steps = sweep(found, {0.0: "second", 0.5: "half", 1.0: "first"})
+    assert [step.natural for step in steps] == pytest.approx([0, 1 / 6, 4 / 6])
+    assert [step.adversarial > 0 for step in steps] == [True, True, False]
+    assert steps[2].adversarial == 0
+    with pytest.raises(ValueError, match="needs the weights 0 and 1"):
+        sweep(found, {0.5: "half"})
+
+
+def test_a_mean_leaves_out_what_is_unknown():
+    assert known_mean([1.0, math.nan, 3.0]) == 2
+    assert math.isnan(known_mean([math.nan]))

@@ -1,0 +1,181 @@
+"""Localized damage, end to end."""
+
+from __future__ import annotations
+
+import csv
+import math
+
+import numpy as np
+import pytest
+from PIL import Image
+from tests.conftest import net, write_folder
+
+from segstress.data import load
+from segstress.data.resize import resize_images
+from segstress.jobs import Ways, evaluate
+from segstress.jobs.ensemble import mixtures, steps_of
+from segstress.jobs.spatial import corruption_specs, multi_attack_spec, patch_places, spatial_report, stored_specs
+from segstress.jobs.spatial_results import spots
+from segstress.runtime import Store
+
+ALONE = Ways(workers=1)
+DATA = "shapes:test?count=3&size=32"
+
+
+def plan(specs, **changes):
+    return {"models": [net("tiny")], "data": [DATA], "perturbations": specs, "exhaustive": True, **changes}
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """Patches of several ratios, none and all among them; a local effect; several attacks."""
+    folder = tmp_path_factory.mktemp("spatial") / "run"
+    specs = corruption_specs(["gaussian_noise"], [1, 4], [None, *patch_places([0, 0.5, 1], 8)], distances=[4])
+    specs += corruption_specs(["occlusion"], [5], [None])
+    specs.append(multi_attack_spec(12, "centre", 3, "32/255", number=2))
+    evaluate(plan(specs), folder, ALONE)
+    return folder
+
+
+def test_inside_and_outside_make_the_whole(done):
+    found = [spot for spot in spots(done) if spot.region]
+    assert len(found) == 2 * 3 + 1 + 4
+    for spot in found:
+        for counts in (spot.clean, spot.perturbed):
+            none = np.zeros_like(counts["all"])
+            assert np.array_equal(counts.get("inside", none) + counts.get("outside", none), counts["all"])
+
+
+def test_rings_make_the_outside(done):
+    spot = next(spot for spot in spots(done) if spot.ratio == 0.5)
+    rings = [counts for zone, counts in spot.perturbed.items() if zone.startswith("distance-")]
+    assert np.array_equal(sum(rings), spot.perturbed["outside"])
+
+
+def test_empty_zones_are_not_nought_but_unknown_and_counted(done):
+    nothing, everything = (next(spot for spot in spots(done) if spot.ratio == ratio) for ratio in (0, 1))
+    assert math.isnan(nothing.score("accuracy", "inside"))
+    assert math.isnan(nothing.rce("accuracy", "inside"))
+    assert (nothing.empty("inside"), nothing.empty("outside")) == (3, 0)
+    assert nothing.rce("accuracy", "outside") == 0
+    assert math.isnan(everything.rce("accuracy", "outside"))
+    assert (everything.empty("inside"), everything.empty("outside")) == (0, 3)
+
+
+def test_attacks_together_beat_each_outside(done):
+    by_goal = {spot.goal: spot for spot in spots(done) if spot.what.startswith("2 x")}
+    together = by_goal["cumulative-2"].score("accuracy", "outside")
+    assert together <= min(by_goal[f"attack-{number}"].score("accuracy", "outside") for number in (1, 2))
+    assert by_goal["cumulative-2"].rce("accuracy", "aim") > 0
+
+
+def test_the_page_has_its_tables_figures_and_pictures(done):
+    page = spatial_report(done)
+    text = page.read_text()
+    for name in ("scores", "overview", "common", "attacked"):
+        assert f"tables/{name}.csv" in text
+    for name in ("severity", "ratio", "attacks", "distances"):
+        assert f"figures/{name}.svg" in text
+        assert (page.parent / "figures" / f"{name}.pdf").stat().st_size > 1000
+    pictures = list((page.parent / "gallery").iterdir())
+    assert pictures
+    assert all(f"gallery/{picture.name}" in text for picture in pictures)
+    rows = list(csv.DictReader((page.parent / "tables" / "scores.csv").open()))
+    empty = next(row for row in rows if row["region"].startswith("patches(ratio=0.0"))
+    assert (empty["rce_inside"], empty["empty_inside"]) == ("", "3")
+
+
+def test_images_are_corrupted_before_they_are_resized(tmp_path):
+    data = f"{DATA}&resize=16x16"
+    for stage in ("native", "network"):
+        specs = corruption_specs(["gaussian_noise"], [3], [None], stage=stage)
+        evaluate(plan(specs, data=[data], keep_images=True), tmp_path / stage, ALONE)
+    noise = {}
+    for stage in ("native", "network"):
+        store = Store(tmp_path / stage)
+        cell = next(cell for cell in store.cells() if cell.perturbation["kind"] == "corrupt")
+        source = load(data)
+        kept = store.arrays(cell, "kept")
+        clean = {id_: resize_images(source.read(id_).image[None], source.resize)[0].numpy() for id_ in source.ids()}
+        noise[stage] = np.mean([np.std(image - clean[key.partition("|")[2]]) for key, image in kept.items()])
+        assert {row["height"] for row in store.rows(cell, "images")} == {16}
+    assert 0.3 < noise["native"] / noise["network"] < 0.7  # a mean of about four pixels halves the noise
+
+
+def test_masks_that_cannot_be_used_are_errors_of_their_image_only(tmp_path):
+    folder = write_folder(tmp_path / "data", [(16, 16)] * 3)
+    ids = load(f"folder:{folder}?classes=7&ignore=255").ids()
+    masks = tmp_path / "regions"
+    masks.mkdir()
+    Image.fromarray(np.full((16, 16), 255, dtype=np.uint8)).save(masks / f"{ids[0]}.png")
+    Image.fromarray(np.full((8, 16), 255, dtype=np.uint8)).save(masks / f"{ids[1]}.png")
+    specs = corruption_specs(["contrast"], [3], [{"kind": "masks", "folder": str(masks)}])
+    run = evaluate(plan(specs, data=[f"folder:{folder}?classes=7&ignore=255"]), tmp_path / "run", ALONE)
+    assert len(run.errors) == 2
+    assert any("expected 16 x 16" in line for line in run.errors)
+    assert any("is missing" in line for line in run.errors)
+    (spot,) = spots(tmp_path / "run")
+    assert len(spot.clean["all"]) == 1
+
+
+def test_a_sweep_of_weights_is_nought_at_its_ends(tmp_path):
+    mixed = mixtures("compact:cnn-normal", "compact:transformer-normal", [0.5])
+    assert list(mixed) == [0.0, 0.5, 1.0]
+    specs = corruption_specs(["snow"], [3], patch_places([0.5], 8))
+    specs.append(multi_attack_spec(12, "centre", 2, "16/255", 2))
+    evaluate(plan(specs, models=list(mixed.values()), limit=1), tmp_path / "run", ALONE)
+    second, _, first = steps_of(tmp_path / "run", mixed)
+    assert (second.weight, second.natural) == (0.0, 0.0)
+    assert (first.weight, first.adversarial) == (1.0, 0.0)
+    assert min(first.clean, second.clean) == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["localized", "localized-shapes", "multi-attack", "multi-attack-shapes", "ensemble", "ensemble-shapes"]
+)
+def test_packaged_plans_can_be_built(name):
+    from segstress.core import perturbations
+
+    assert all(perturbations.build(spec).label for spec in stored_specs(name))
+
+
+class TestCommands:
+    MODEL = ("--model", "compact:cnn-normal", "--data", DATA)
+
+    def test_spatial(self, segstress):
+        said = segstress(
+            *("spatial", *self.MODEL, "--corruption", "snow", "--severity", "3", "--patch", "8", "--masks", "2"),
+            *("--limit", "1", "--workers", "1"),
+        )
+        assert said.code == 0
+        assert "runs/spatial/spatial/index.html" in said.out.replace("\n", "")
+
+    def test_corrupt(self, segstress, tmp_path):
+        said = segstress("corrupt", "--data", DATA, "--corruption", "noise", "--limit", "1", "--export", "corrupted")
+        assert said.code == 0
+        assert len(list((tmp_path / "corrupted").rglob("*.png"))) == 3
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (("--ratio", "1.5"), "ratio"),
+            (("--severity", "6"), "severity"),
+            (("--severity", "strong"), "expected numbers separated by commas"),
+            (("--corruption", "fogg"), "did you mean 'fog'?"),
+            (("--plan", "nowhere"), "unknown plan 'nowhere'; known: ensemble"),
+            (("--apply", "halves"), "apply"),
+        ],
+    )
+    def test_mistakes_are_named(self, segstress, words, message):
+        said = segstress("spatial", *self.MODEL, *words)
+        assert said.code == 2
+        assert message in said.err
+        assert "Traceback" not in said.err
+
+    def test_a_patch_larger_than_the_image_is_cut_and_said(self, segstress):
+        said = segstress(
+            *("spatial", *self.MODEL, "--corruption", "contrast", "--severity", "1", "--patch", "500"),
+            *("--limit", "1", "--workers", "1"),
+        )
+        assert said.code == 0
+        assert "500 x 500 pixels do not fit into 32 x 32, so they are cut" in said.out.replace("\n", "")
