@@ -44,11 +44,11 @@ class TrainingPlan:
     epochs: Count = 12
     batch_size: Count = 16  # images of a step, over all processes
     parts: Count = 1  # forward passes by which each process makes its share of a step
-    validation: Spec | None = "shapes:val?count=48"
+    validation: Spec | None = None  # images that are never trained on
     probe: Spec | None = None  # short attack under which validation looks as well
     every: Count = 1  # epochs between validations
     save_every: Count = 500  # steps between states from which training can go on
-    kept: Annotated[int, Field(ge=0)] = 2000  # images held in memory once they are read
+    kept: Annotated[int, Field(ge=0)] = 0  # images held in memory once they are read
     seed: int = 0
     device: str = "cpu"
     threads: Count = 1
@@ -72,26 +72,24 @@ def train(plan: TrainingPlan, out: Path, watcher: Watcher | None = None, command
 
 
 def _task(plan: TrainingPlan, device: str, command: str) -> Task:
+    """What the plan's specs stand for."""
     recipe, data = recipes.build(plan.recipe), load_data(plan.data)
-    model = models.build(plan.model)
-    card = {"architecture": models.spec(model), "command": command, "plan": to_plain(plan)}
+    unseen = None if plan.validation is None else load_data(plan.validation)
     return Task(
         network=_trainee(plan, recipe, len(data.classes)).to(device),
         train=Reader(data, plan.augmentation, plan.seed, plan.kept),
+        validation=None if unseen is None else Reader(unseen, Augmentation(), plan.seed, plan.kept),
         recipe=recipe,
         attack=read_perturbation(recipe.attack, {}),
+        probe=None if plan.probe is None else read_perturbation(plan.probe, {}),
         optimiser=optimisers.build(plan.optimiser),
         schedule=schedules.build(plan.schedule),
         epochs=plan.epochs,
         batch_size=plan.batch_size,
-        card=card,
         parts=plan.parts,
-        validation=None
-        if plan.validation is None
-        else Reader(load_data(plan.validation), Augmentation(), plan.seed, plan.kept),
-        probe=None if plan.probe is None else read_perturbation(plan.probe, {}),
         every=plan.every,
         save_every=plan.save_every,
+        card={"architecture": models.spec(models.build(plan.model)), "command": command, "plan": to_plain(plan)},
         device=device,
         mixed=plan.mixed,
         seed=plan.seed,

@@ -55,6 +55,8 @@ class Task:
             raise BadInput(f"{name} has {len(self.train.ids)} images, fewer than one batch of {size}")
         if self.mixed and self.device.startswith("cuda") and not torch.cuda.is_bf16_supported():
             raise BadInput(f"{self.device} has no bfloat16; leave mixed off")
+        if self.validation and self.validation.data.classes != self.train.data.classes:
+            raise BadInput(f"{name} and {self.validation.data.name} have other classes; validate on images of the same")
         samples = [self.train.read(id_) for id_ in self.train.ids[:LOOKED_AT]]
         if not any(sample.valid.any() for sample in samples):
             raise BadInput(f"{name} has no labelled pixel in its first {len(samples)} images; training needs masks")

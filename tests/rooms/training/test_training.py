@@ -104,12 +104,16 @@ def test_a_folder_belongs_to_one_recipe(quick, tmp_path):
         ({"model": f"factory:{NETWORKS}:grouped?classes=5"}, "gives 5 classes, shapes-train has 7"),
         ({"model": f"factory:{NETWORKS}:grouped?mean=0.5"}, "put normalisation and resizing inside it"),
         ({"start": f"factory:{NETWORKS}:restless?classes=5"}, "do not fit: main.weight has shape"),
+        ({"validation": "folder"}, "have other classes; validate on images of the same"),
+        ({"device": "nowhere"}, "device 'nowhere' cannot be used: .*; try --device cpu"),
         ({"recipe": "pdg-at"}, "did you mean 'pgd-at'"),
         ({"recipe": {"kind": "pgd-at", "attack": "pdg?eps=8/255"}}, "unknown attack 'pdg'"),
     ],
 )
-def test_refused_before_the_first_step(quick, tmp_path, changes, message):
+def test_refused_before_the_first_step(quick, folder, tmp_path, changes, message):
     steps = []
+    if changes.get("validation"):
+        changes = {"validation": folder[1]}
     with pytest.raises(BadInput, match=message):
         train(quick(**changes), tmp_path, Watcher(step=steps.append))
     assert not steps
