@@ -16,6 +16,7 @@ from segstress.jobs import Ways, evaluate
 from segstress.jobs.ensemble import mixtures, steps_of
 from segstress.jobs.spatial import corruption_specs, multi_attack_spec, patch_places, spatial_report, stored_specs
 from segstress.jobs.spatial_results import spots
+from segstress.jobs.verify import verify
 from segstress.runtime import Store
 
 ALONE = Ways(workers=1)
@@ -67,6 +68,12 @@ def test_attacks_together_beat_each_outside(done):
     together = by_goal["cumulative-2"].score("accuracy", "outside")
     assert together <= min(by_goal[f"attack-{number}"].score("accuracy", "outside") for number in (1, 2))
     assert by_goal["cumulative-2"].rce("accuracy", "aim") > 0
+
+
+def test_stored_results_verify(done):
+    verdicts = verify(done)
+    assert all(verdict.sound for verdict in verdicts), [verdict.faults for verdict in verdicts]
+    assert sum(verdict.checked for verdict in verdicts) == 3 * (1 + 8 + 1 + 2)
 
 
 def test_the_page_has_its_tables_figures_and_pictures(done):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from ..attacks.feasible import norms
-from ..core import Batch, Perturbation, Perturbed, Result
+from ..core import Batch, Perturbation, Perturbed, Result, seeded
 from ..data import Dataset, Sample, resize
 from ..data.resize import Resize, resize_images, resize_mask
 from ..metrics.counts import ACTUAL, HITS, PREDICTED, count, predict
@@ -36,7 +37,8 @@ class Judge:
     def __call__(self, samples: Sequence[Sample]) -> Shard:
         """Rows, counts, objects and kept pictures of these samples."""
         batch = self._batch(samples)
-        perturbed = self.perturbation.perturb(self.model, batch, self.seed)
+        with seeded(self.seed, " ".join(batch.ids), "draws of the model"):
+            perturbed = self.perturbation.perturb(self.model, batch, self.seed)
         wrong = [faults(self.perturbation, batch, result, perturbed.zones) for result in perturbed.results]
         if self.native:
             samples = [resize(sample, self.data.resize) for sample in samples]
@@ -62,8 +64,10 @@ class Judge:
 
     @torch.no_grad()
     def predict(self, images: Tensor) -> Tensor:
-        """Label maps by a fresh forward pass of the original model."""
-        return predict(self.model(images))
+        """Label maps by a fresh forward pass of the original model; a random one draws by the pixels it sees."""
+        pixels = hashlib.blake2b(images.cpu().contiguous().numpy().tobytes(), digest_size=8).hexdigest()
+        with seeded(self.seed, pixels, "draws of the judge"):
+            return predict(self.model(images))
 
     def zones(self, batch: Batch, perturbed: Perturbed) -> dict[str, Tensor]:
         """Where to count: all valid pixels, the foreground, and what the perturbation names."""
@@ -105,7 +109,8 @@ class Judge:
             shard.objects.extend(self._object_rows(row, sample, maps))
             if sample.id in self.keep:
                 maps["truth"] = sample.labels.masked_fill(~sample.valid, -1)
-                shard.kept[f"{result.goal}|{sample.id}"] = result.images[place].float().cpu().numpy()
+                if result.prediction is None:  # else no image shows what was predicted
+                    shard.kept[f"{result.goal}|{sample.id}"] = result.images[place].float().cpu().numpy()
                 shard.maps |= {f"{name}|{sample.id}": labels.numpy().astype(np.int16) for name, labels in maps.items()}
 
     def _object_rows(self, row: Row, sample: Sample, maps: Mapping[str, Tensor]) -> Iterator[Row]:

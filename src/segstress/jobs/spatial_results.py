@@ -95,7 +95,7 @@ def scenes(folder: Path) -> list[Scene]:
                 id_ = key.partition("|")[2]
                 goals = [name.partition("|")[0] for name in images if name.partition("|")[2] == id_]
                 if goals:
-                    frame = _frame(id_, cell, max(goals), sources[key], images, maps)
+                    frame = _frame(id_, cell, goals[-1], sources[key], images, maps)
                     place = (cell.names["data"], id_, cell.names["perturbation"])
                     found.setdefault(place, {})[cell.names["model"]] = frame
     return [Scene(id_, outcome, frames, palettes[data]) for (data, id_, outcome), frames in found.items()]
@@ -104,5 +104,7 @@ def scenes(folder: Path) -> list[Scene]:
 def _frame(
     id_: str, cell: Cell, goal: str, source: np.ndarray, images: dict[str, np.ndarray], maps: dict[str, np.ndarray]
 ) -> Frame:
-    truth, clean, prediction = (maps[f"{name}|{id_}"].astype(np.int64) for name in ("truth", "clean", goal))
+    together = goal.replace("attack-", "cumulative-")  # of several attacks: the last image, what all have fooled
+    shown = together if f"{together}|{id_}" in maps else goal
+    truth, clean, prediction = (maps[f"{name}|{id_}"].astype(np.int64) for name in ("truth", "clean", shown))
     return Frame(id_, cell.names["perturbation"], source, images[f"{goal}|{id_}"], truth, clean, prediction)
