@@ -5,7 +5,7 @@ from .errors import BadImage, BadInput
 from .rectangles import Rectangles
 from .regions import Region, regions
 from .registry import Registry, Spec, import_all, import_source
-from .seeding import seed_of, stream, uniform
+from .seeding import seed_of, seeded, stream, uniform
 from .settings import Radius, digest, format_radius, parse_radius, settings, to_plain
 from .types import Batch, Norm, Perturbation, Perturbed, Result, Threat, perturbations
 from .zones import distance_zones
@@ -34,6 +34,7 @@ __all__ = [
     "perturbations",
     "regions",
     "seed_of",
+    "seeded",
     "settings",
     "stream",
     "to_plain",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 from jaxtyping import Float
@@ -19,6 +20,14 @@ def seed_of(seed: int, image: str, purpose: str) -> int:
 def stream(seed: int, image: str, purpose: str) -> torch.Generator:
     """The generator of that seed, on the CPU so that every device sees the same draws."""
     return torch.Generator().manual_seed(seed_of(seed, image, purpose))
+
+
+@contextmanager
+def seeded(seed: int, image: str, purpose: str) -> Iterator[None]:
+    """The global generators at that seed, for models that draw from them; afterwards as they were before."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed_of(seed, image, purpose))
+        yield
 
 
 def uniform(like: Float[Tensor, "b ..."], ids: Sequence[str], seed: int, purpose: str) -> Float[Tensor, "b ..."]:

@@ -55,7 +55,7 @@ def admit(plan: Plan, diagnoses: Sequence[Diagnosis]) -> None:
 
 
 def diagnose(model: nn.Module, batch: Batch, classes: int, name: str, *, attacked: bool) -> list[Flag]:
-    """The flags of one image, causes first; ten forward passes and two backward."""
+    """The flags of one image, causes first; ten forward passes and one backward."""
     logits, flags = watch(model, batch.images)
     if logits is None:
         return flags
@@ -68,7 +68,7 @@ def diagnose(model: nn.Module, batch: Batch, classes: int, name: str, *, attacke
         flags += judge_company(model, batch.images, logits)
     flags += judge_outputs(logits)
     if attacked:
-        flags += judge_gradients(model, batch)
+        flags += judge_gradients(model, batch.images)
     return flags + judge_inputs(model, batch, logits)
 
 

@@ -1,12 +1,10 @@
-"""Does a useful gradient reach the image? Judged on the outputs themselves and on cross-entropy."""
+"""Does a useful gradient reach the image, through the model and through cross-entropy?"""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
-from ...core import Batch
 from .flag import Flag
 
 DEAD = 0.1  # share of pixels without a gradient from which on it is worth a word
@@ -15,31 +13,26 @@ ADVICE = (
 )
 
 
-def judge_gradients(model: nn.Module, batch: Batch) -> list[Flag]:
-    """At most one flag; one forward and two backward passes."""
-    images = batch.images.detach().clone().requires_grad_()
+def judge_gradients(model: nn.Module, images: Tensor) -> list[Flag]:
+    """At most one flag; one forward and one backward pass."""
+    images = images.detach().clone().requires_grad_()
     with torch.enable_grad():
         logits = model(images)
-        if not logits.requires_grad:
-            return [_without("no gradient reaches the images")]
-        dead = _dead(logits.logsumexp(1).sum() - logits.sum(), images, again=True)
-        if dead == 1:
-            return [_without("the gradient with respect to the images is zero everywhere")]
-        if dead > DEAD:
-            return [
-                Flag("zero-gradient", f"{dead:.0%} of the pixels {LACK}", "attacks cannot use those pixels", ADVICE)
-            ]
-        labels = torch.where(batch.valid, batch.labels, logits.argmax(1))
-        stale = _dead(functional.cross_entropy(logits, labels, reduction="sum"), images)
-    return [_saturated(stale)] if stale > DEAD else []
+    if not logits.requires_grad:
+        return [_without("no gradient reaches the images")]
+    dead = _dead(logits, images)
+    if dead == 1:
+        return [_without("the gradient with respect to the images is zero everywhere")]
+    if dead > DEAD:
+        seen = f"{dead:.0%} of the pixels have a gradient that is zero or not a number"
+        return [Flag("zero-gradient", seen, "attacks cannot use those pixels", ADVICE)]
+    flat = float(((logits.softmax(1) > 0).sum(1) == 1).double().mean())  # all other classes underflow
+    return [_saturated(flat)] if flat > DEAD else []
 
 
-LACK = "have a gradient that is zero or not a number"
-
-
-def _dead(loss: Tensor, images: Tensor, *, again: bool = False) -> float:
-    """The share of pixels that a loss gives no gradient, or none that is a number."""
-    (gradient,) = torch.autograd.grad(loss, images, retain_graph=again, allow_unused=True)
+def _dead(logits: Tensor, images: Tensor) -> float:
+    """The share of pixels that get no gradient, or none that is a number; the loss is one that is nowhere flat."""
+    (gradient,) = torch.autograd.grad(logits.logsumexp(1).sum() - logits.sum(), images, allow_unused=True)
     if gradient is None:
         return 1.0
     usable = (torch.isfinite(gradient) & (gradient != 0)).any(1)
@@ -53,7 +46,7 @@ def _without(seen: str) -> Flag:
 def _saturated(share: float) -> Flag:
     return Flag(
         "saturated",
-        f"under cross-entropy {share:.0%} of the pixels {LACK}, though the outputs themselves have one",
-        "logits are so large that the softmax is flat, and attacks on cross-entropy stand still",
+        f"at {share:.0%} of the pixels the softmax is exactly 0 and 1, so large are the logits",
+        "cross-entropy has no gradient there, and attacks that use it stand still",
         "use attacks on the logits (apgd-margin, apgd-dlr, padam-cos), or divide the logits by a temperature",
     )
