@@ -1,8 +1,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := dev,torchvision,smp,hf,onnx,judge
+ZOO := cnn-normal transformer-normal unet-normal cnn-pgd-at-50 cnn-pgd-at-100 cnn-segpgd-at-100 cnn-ddc-at \
+  transformer-pgd-at-100
 
-.PHONY: install demo test test-all lint bench chromium clean
+.PHONY: install demo test test-all lint bench chromium zoo clean
 
 # Two stamps: the demo needs the package alone, tests and lint need the tools and the optional frameworks too.
 .venv/core: pyproject.toml constraints.txt
@@ -38,6 +40,11 @@ bench: .venv/dev
 chromium:
 	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } \
 	  || echo "chromium could not be installed (needs Debian's packages and root): the browser tests will be skipped"
+
+# Trains all embedded checkpoints anew, those first that others begin with; run it again to resume.
+zoo: .venv/core
+	for name in $(ZOO); do $(BIN)/segstress train $$name --out runs/zoo/$$name \
+	  --save-as src/segstress/zoo/$$name.safetensors || exit 1; done
 
 clean:
 	rm -rf .venv runs dist
