@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from ..metrics import definition, metrics
+from ..metrics.counts import ACTUAL, HITS, PREDICTED
 from ..metrics.intervals import Difference, Interval, difference, interval
 from ..metrics.objects import SizeGroup, by_size
 from ..metrics.scores import foreground, image_accuracy, image_miou
@@ -56,11 +57,39 @@ class Assessment:
 
     def score(self, figure: str, label: str = CLEAN) -> float:
         """The figure of one candidate alone, over the images it answered."""
-        return _metric(figure)(self.counts(figure)[self.labels.index(label)])
+        return metric_of(figure)(self.counts(figure)[self.labels.index(label)])
 
     def worst_score(self, figure: str) -> float:
         """The figure when each image meets the candidate chosen for it."""
-        return _metric(figure)(self.worst[figure].counts)
+        return metric_of(figure)(self.worst[figure].counts)
+
+    def worst_without(self, figure: str, label: str) -> float:
+        """The worst case if one candidate had not been tried."""
+        place = self.labels.index(label)
+        others, answered = np.delete(self.counts(figure), place, 0), np.delete(self.answered, place, 0)
+        return metric_of(figure)(SELECT[parts(figure)[0]](others, answered).counts)
+
+    def constant(self, figure: str) -> float:
+        """The figure of a model that says the commonest class everywhere, whatever it sees."""
+        actual = self.counts(figure)[0, ..., ACTUAL]
+        said = actual.sum(0).argmax()
+        counts = np.zeros((*actual.shape, 3), dtype=np.int64)
+        counts[..., ACTUAL] = actual
+        counts[:, said, PREDICTED], counts[:, said, HITS] = actual.sum(1), actual[:, said]
+        return metric_of(figure)(counts)
+
+    @property
+    def commonest(self) -> str:
+        """The class with most true pixels."""
+        return self.study.classes[int(self.counts("accuracy")[0, ..., ACTUAL].sum(0).argmax())]
+
+    @property
+    def untried(self) -> np.ndarray:
+        """(images,): those that some perturbation was spared, since nothing was left or an audit dropped it."""
+        failed = (np.isin(self.study.ids, outcome.images("error")) for outcome in self.study.outcomes)
+        tried = [outcome.answered | no for outcome, no in zip(self.study.outcomes, failed, strict=True)]
+        untried: np.ndarray = self.answered[0] & ~np.all(tried, axis=0)
+        return untried
 
     def bound(self, zone: str) -> float:
         """A CmIoU below which no choice of candidates can come."""
@@ -68,15 +97,15 @@ class Assessment:
 
     def clean_interval(self, figure: str) -> Interval:
         """Bootstrap interval of the clean figure."""
-        return interval(self._clean(figure), _metric(figure))
+        return interval(self._clean(figure), metric_of(figure))
 
     def worst_interval(self, figure: str) -> Interval:
         """Bootstrap interval of the worst case, with the choices as they are."""
-        return interval(self._worst(figure), _metric(figure))
+        return interval(self._worst(figure), metric_of(figure))
 
     def loss(self, figure: str) -> Difference:
         """Clean minus worst case, on the same draws of images."""
-        return difference(self._clean(figure), self._worst(figure), _metric(figure))
+        return difference(self._clean(figure), self._worst(figure), metric_of(figure))
 
     def strongest(self, figure: str) -> tuple[np.ndarray, np.ndarray]:
         """Per candidate, the images on which it alone is worst, and those on which it is the first of several equal."""
@@ -149,6 +178,7 @@ def title(figure: str) -> str:
     return name if zone == "all" else f"{name}, foreground"
 
 
-def _metric(figure: str) -> Callable[..., float]:
+def metric_of(figure: str) -> Callable[..., float]:
+    """The function of counts that a figure's name stands for."""
     metric: Callable[..., float] = metrics.get(parts(figure)[0].removesuffix("_selected"))
     return metric

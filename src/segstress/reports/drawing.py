@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 INK, PAPER = "#23272e", "#ffffff"
 CALM, HARM = "#3572b0", "#c9512f"  # clean, worst case; told apart by colour-blind readers too
 PALE = "#e3a691"  # harm shared by several
+LINES = ("#3572b0", "#2a9d8f", "#8a63b5", "#b8860b", "#5b8c3a", "#c2588f", "#6b7785", "#1797b8")  # one of many
 THEME = {"--ink": INK, "--paper": PAPER, "--calm": CALM, "--harm": HARM, "--pale": PALE}  # the page's variables
 
 STYLE: dict[Any, Any] = {
@@ -69,6 +73,32 @@ class Drawing:
         for variable, colour in THEME.items():
             text = text.replace(colour, f"var({variable})")
         return text
+
+
+def strokes(number: int) -> list[dict[str, Any]]:
+    """Colours for so many lines; once they are used up, dashes."""
+    dashes = ("-", "--", ":", "-.")
+    return [
+        {"color": LINES[place % len(LINES)], "linestyle": dashes[place // len(LINES) % len(dashes)]}
+        for place in range(number)
+    ]
+
+
+def mosaic(rows: Sequence[Sequence[tuple[str, np.ndarray]]], least: int = 4) -> Figure:
+    """Pictures in rows, each with a word above it; sized as if there were at least so many columns."""
+    columns = max(least, *map(len, rows))
+    tile = 7.6 / columns  # inches
+    heights = [tile * max(pixels.shape[0] / pixels.shape[1] for _, pixels in row) for row in rows]
+    words = [0.3 if any(word for word, _ in row) else 0.05 for row in rows]  # inches above each row
+    engine = ConstrainedLayoutEngine(w_pad=0.02, h_pad=0.02)
+    figure = Figure(figsize=(7.6, sum(heights) + sum(words)), layout=engine, facecolor=PAPER)
+    for axis in figure.subplots(len(rows), columns, squeeze=False, height_ratios=heights).flat:
+        axis.set_axis_off()
+    for place, row in enumerate(rows):
+        for axis, (word, pixels) in zip(figure.axes[place * columns :], row, strict=False):
+            axis.imshow(pixels, interpolation="none")  # the file keeps the pixels as they are
+            axis.set_title(word, fontsize=6, pad=2)
+    return figure
 
 
 def canvas(height: float, panels: int = 1) -> tuple[Figure, list[Axes]]:

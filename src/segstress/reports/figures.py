@@ -74,8 +74,9 @@ def accuracies(judged: Assessment) -> Drawing:
     _top_down(axis)
     caption = (
         "Pixels still right when every image meets one perturbation only, and when each meets the one that is worst"
-        " for it."
+        f" for it. The dotted line is a model that says {judged.commonest} everywhere."
     )
+    axis.axvline(judged.constant("accuracy"), color=INK, linestyle=":", linewidth=1, zorder=3)
     return Drawing("accuracies", "What each perturbation leaves", caption, figure)
 
 

@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from .assessment import FIGURES, Assessment
+from .caveats import caveats
 from .drawing import Drawing
 from .export import show
 from .gallery import Strip
@@ -27,17 +28,33 @@ HIDDEN = {
         *("about", "strongest_accuracy", "strongest_miou"),
         *(figure for figure in FIGURES if figure not in HEADLINE),
     ),
+    "pairs": tuple(f"{figure}_doubt" for figure in HEADLINE),
+    "radii": ("eps",),
 }  # columns that only the files have
 
 
 @dataclass(frozen=True, eq=False)
-class Section:
-    """What the page shows of one study."""
+class Part:
+    """Tables and figures that belong together."""
 
     name: str  # of its files, and its anchor
-    judged: Assessment
     tables: dict[str, Table]
     drawings: dict[str, Drawing]
+
+    def file(self, name: str) -> str:
+        """The file of a table or figure, without its ending."""
+        return "-".join(filter(None, (self.name, name)))
+
+    def svg(self, name: str) -> Markup:
+        """A figure for the page."""
+        return Markup(self.drawings[name].inline(f"{self.name}-{name}"))  # drawn by us, its text escaped by matplotlib
+
+
+@dataclass(frozen=True, eq=False)
+class Section(Part):
+    """What the page shows of one study."""
+
+    judged: Assessment
     strips: Sequence[Strip]
 
     @property
@@ -67,12 +84,13 @@ class Section:
         seen = {int(klass) for part in maps for klass in np.unique(part) if klass >= 0}
         return [(study.classes[klass], "rgb({}, {}, {})".format(*study.palette[klass])) for klass in sorted(seen)]
 
-    def svg(self, name: str) -> Markup:
-        """A figure for the page."""
-        return Markup(self.drawings[name].inline(f"{self.name}-{name}"))  # drawn by us, its text escaped by matplotlib
+    @property
+    def caveats(self) -> list[str]:
+        """What the way of the run leaves open."""
+        return caveats(self.judged)
 
 
-def page(sections: Sequence[Section], comparison: Table, title: str) -> str:
+def page(sections: Sequence[Section], together: Part, overviews: Sequence[Part], title: str) -> str:
     """The whole page as text."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -83,5 +101,11 @@ def page(sections: Sequence[Section], comparison: Table, title: str) -> str:
     )
     environment.filters.update(show=show, percent=percent, plural=plural)
     return environment.get_template("page.html").render(
-        sections=sections, comparison=comparison, title=title, remarks=REMARKS, listed=LISTED, hidden=HIDDEN
+        sections=sections,
+        together=together,
+        overviews=overviews,
+        title=title,
+        remarks=REMARKS,
+        listed=LISTED,
+        hidden=HIDDEN,
     )

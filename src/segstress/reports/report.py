@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..core import BadInput
 from .assessment import Assessment, assess
+from .convergence import convergence, convergence_drawing
+from .drawing import Drawing
 from .export import to_csv, to_latex
 from .figures import drawings
 from .gallery import write_gallery
+from .grids import on_all_models, under_all_attacks
 from .image_tables import attempts, errors, images
 from .naming import slugs
-from .page import Section, page
+from .page import Part, Section, page
+from .radii import Family, families, radii, radii_drawing
+from .rivals import pairs, rivals
 from .study import Study
 from .table import Table
-from .tables import classes, comparison, perturbations, robust, sizes
+from .tables import classes, comparison, leave_out, perturbations, robust, sizes
 
-TABLES = (robust, perturbations, classes, sizes, images, attempts, errors)
+TABLES = (robust, perturbations, leave_out, convergence, classes, sizes, images, attempts, errors)
 
 
 def write(studies: Sequence[Study], folder: Path, title: str) -> Path:
@@ -33,27 +38,49 @@ def write(studies: Sequence[Study], folder: Path, title: str) -> Path:
 
 
 def _write(assessments: Sequence[Assessment], folder: Path, title: str) -> Path:
-    together = comparison(assessments)
-    _write_table(together, folder / "tables" / together.name)
+    groups = rivals(assessments)
+    together = _part("", [comparison(assessments), pairs(groups)], [])
+    overviews = [*_curves(families(assessments)), *_grids(groups)]
     names = slugs([f"{judged.study.model} {judged.study.data} {judged.study.threat}" for judged in assessments])
     sections = [_section(judged, name, folder) for name, judged in zip(names, assessments, strict=True)]
+    for part in (together, *overviews, *sections):
+        _write_part(part, folder)
     index = folder / "index.html"
-    index.write_text(page(sections, together, title), encoding="utf-8")
+    index.write_text(page(sections, together, overviews, title), encoding="utf-8")
     return index
 
 
 def _section(judged: Assessment, name: str, folder: Path) -> Section:
-    """Write the files of one study, and gather what the page shows of it."""
-    tables = {make.__name__: make(judged) for make in TABLES}
-    for table in tables.values():
-        _write_table(table, folder / "tables" / f"{name}-{table.name}")
-    figures = {drawing.name: drawing for drawing in drawings(judged)}
-    for drawing in figures.values():
+    """What the page shows of one study."""
+    figures = [*drawings(judged), convergence_drawing(judged), under_all_attacks(judged.study)]
+    part = _part(name, [make(judged) for make in TABLES], figures)
+    return Section(name, part.tables, part.drawings, judged, write_gallery(judged.study, name, folder))
+
+
+def _curves(found: Sequence[Family]) -> Iterator[Part]:
+    """Worst case against eps, for each model and dataset with several radii."""
+    names = slugs([" ".join((study.model, study.data, study.ball)) for study in (family[0].study for family in found)])
+    for name, family in zip(names, found, strict=True):
+        yield _part(name, [radii(family)], [radii_drawing(family)])
+
+
+def _grids(groups: Sequence[Sequence[Assessment]]) -> Iterator[Part]:
+    """One perturbation on several models, for each dataset and threat that has pictures of it."""
+    names = slugs([f"{group[0].study.data} {group[0].study.threat}" for group in groups])
+    for name, group in zip(names, groups, strict=True):
+        yield _part(name, [], [on_all_models([judged.study for judged in group])])
+
+
+def _part(name: str, tables: Sequence[Table], figures: Sequence[Drawing | None]) -> Part:
+    drawn = {drawing.name: drawing for drawing in figures if drawing is not None}
+    return Part(name, {table.name: table for table in tables}, drawn)
+
+
+def _write_part(part: Part, folder: Path) -> None:
+    """The files of a part: tables as CSV and LaTeX, figures as SVG and PDF."""
+    for table in part.tables.values():
+        for suffix, text in (("csv", to_csv(table)), ("tex", to_latex(table))):
+            (folder / "tables" / f"{part.file(table.name)}.{suffix}").write_text(text, encoding="utf-8")
+    for drawing in part.drawings.values():
         for suffix, data in (("svg", drawing.svg), ("pdf", drawing.pdf)):
-            (folder / "figures" / f"{name}-{drawing.name}.{suffix}").write_bytes(data)
-    return Section(name, judged, tables, figures, write_gallery(judged.study, name, folder))
-
-
-def _write_table(table: Table, path: Path) -> None:
-    for suffix, text in ((".csv", to_csv(table)), (".tex", to_latex(table))):
-        path.with_name(path.name + suffix).write_text(text, encoding="utf-8")
+            (folder / "figures" / f"{part.file(drawing.name)}.{suffix}").write_bytes(data)

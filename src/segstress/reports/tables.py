@@ -8,6 +8,7 @@ import numpy as np
 
 from ..metrics.scores import class_table
 from .assessment import Assessment, title
+from .naming import plural
 from .study import Study
 from .table import Column, Rows, Table
 
@@ -47,12 +48,20 @@ def robust(judged: Assessment) -> Table:
         Column("clean", "Clean", "interval"),
         Column("worst", "Worst case", "interval"),
         Column("loss", "Lost", "interval"),
+        Column("constant", "One class everywhere", "share"),
     )
     rows: Rows = tuple(
-        (figure, title(figure), judged.clean_interval(figure), judged.worst_interval(figure), judged.loss(figure))
+        (
+            *(figure, title(figure), judged.clean_interval(figure), judged.worst_interval(figure), judged.loss(figure)),
+            judged.constant(figure),
+        )
         for figure in judged.figures
     )
-    note = "With 95 % bootstrap intervals over images; that of the worst case keeps the perturbation chosen per image."
+    note = (
+        "With 95 % bootstrap intervals over images; that of the worst case keeps the perturbation chosen per image. One"
+        " class everywhere: a model that looks at nothing and says the commonest class"
+        f" ({judged.commonest} over all pixels); what is not above it proves no robustness."
+    )
     return Table("robust", "Clean and robust", columns, rows, note)
 
 
@@ -83,6 +92,26 @@ def perturbations(judged: Assessment) -> Table:
         for place, outcome in enumerate(judged.study.outcomes, start=1)
     )
     return Table("perturbations", "One perturbation at a time", columns, rows, _skipping(judged.study))
+
+
+def leave_out(judged: Assessment) -> Table:
+    """One line per perturbation: by how much the worst case rises if it alone had not been tried."""
+    columns = (
+        Column("perturbation", "Without"),
+        *(Column(figure, f"{title(figure)}, rise", "share") for figure in HEADLINE),
+    )
+    rows: Rows = tuple(
+        (label, *(judged.worst_without(figure, label) - judged.worst_score(figure) for figure in HEADLINE))
+        for label in (judged.labels[1:] if len(judged.labels) > 2 else ())
+    )
+    missed = int(judged.untried.sum())
+    note = (
+        f"{plural(missed, 'image')} not tried by every perturbation, so what the others would have left of them without"
+        " one is not known and these figures cannot be trusted; run with --exhaustive to know."
+        if missed
+        else "A perturbation without which nothing rises added nothing that the others do not find."
+    )
+    return Table("leave_out", "Is every perturbation needed?", columns, rows, note)
 
 
 def _skipping(study: Study) -> str:
