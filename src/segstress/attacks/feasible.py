@@ -48,6 +48,12 @@ class Feasible:
         length = gradient.flatten(1).norm(dim=1)[:, None, None, None]
         return gradient / length.clamp(min=torch.finfo(gradient.dtype).tiny)
 
+    def along(self, gradient: Deltas) -> Deltas:
+        """The gradient itself, as long in l2 as the deltas that fill a ball of radius one: large where it matters."""
+        filling = gradient[0].numel() ** 0.5 if self.norm == "linf" else 1.0
+        length = gradient.flatten(1).norm(dim=1)[:, None, None, None]
+        return filling * (gradient / length.clamp(min=torch.finfo(gradient.dtype).tiny))
+
     def apply(self, delta: Deltas) -> Deltas:
         """The perturbed images; rounding cannot carry them out of [0, 1]."""
         return (self.images + delta).clamp(0, 1)

@@ -54,6 +54,10 @@ class Smallest:
         self.score = torch.where(better, score, self.score)
         self.delta = torch.where(better[:, None, None, None], delta, self.delta)
 
+    def forget_failures(self) -> None:
+        """Put the clean image in the place of every delta that does not do enough."""
+        self.delta = torch.where(self.success[:, None, None, None], self.delta, 0)
+
 
 def suffices(standing: Float[Tensor, " b"], aimed: Int64[Tensor, " b"], enough: float) -> Bool[Tensor, " b"]:
     """Whether a share `enough` of the pixels is won; in thousandths, so that rounding cannot decide."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TypeVar
 
 import torch
@@ -53,15 +54,21 @@ def toy_batch(model: nn.Module, count: int = 3, side: int = 12, *, wide: bool = 
     return Batch(ids=ids, images=images, labels=labels.masked_fill(~valid, 0), valid=valid)
 
 
+def scaled_batch(model: nn.Conv2d, optimum: float, side: int = 12, *, enough: float = 0.99, seed: int = 0) -> Batch:
+    """One image around mid-grey whose smallest linf radius is `optimum`: margins shrink with the contrast."""
+    batch = toy_batch(model, 1, side, wide=False, seed=seed)
+    contrast = optimum / float(smallest_radius(model, batch, enough))
+    return replace(batch, images=0.5 + contrast * (batch.images - 0.5))
+
+
 def smallest_radius(model: nn.Conv2d, batch: Batch, enough: float, norm: str = "linf") -> Float[Tensor, " b"]:
-    """The exact radius at which a share `enough` of the valid pixels of a two-class linear model is wrong."""
+    """The exact radius at which a share `enough` of the valid pixels of a linear model is wrong, the box inactive."""
     with torch.no_grad():
         logits = model(batch.images)
-    difference = model.weight[:, :, 0, 0].diff(dim=0)[0]
-    sign = 1 - 2 * batch.labels  # margin of the true class over the other
-    margin = sign * (logits[:, 0] - logits[:, 1])
-    steepness = difference.abs().sum() if norm == "linf" else difference.norm()
-    radii = (margin / steepness).clamp(min=0)
+    weights = model.weight[:, :, 0, 0]
+    steepness = torch.cdist(weights, weights, p=1 if norm == "linf" else 2)[batch.labels].movedim(-1, 1)
+    lead = logits.gather(1, batch.labels[:, None]) - logits  # of the true class over every other
+    radii = (lead / steepness).masked_fill(steepness == 0, math.inf).amin(1).clamp(min=0)
     found = []
     for radius, valid in zip(radii, batch.valid, strict=True):
         ordered = radius[valid].sort().values[: math.ceil(enough * int(valid.sum()))]

@@ -1,0 +1,105 @@
+"""ALMA prox: an augmented Lagrangian whose norm enters through its proximal operator."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import torch
+from jaxtyping import Float
+from pydantic import Field
+from torch import Tensor
+
+from ...core import Radius, settings
+from ..algorithm import Seeks, attacks
+from ..feasible import PerImage
+from ..losses import Pixels, View
+from ..penalties import logit_ratio, penalty_slope, spare_hardest
+from ..polish import POLISHING
+from ..problem import Problem
+from ..prox import prox
+from ..stride import Stride
+from ..tracker import suffices
+
+CHECK = 10  # steps after which a pixel's penalty is judged
+SHARE = 0.3  # length of a step, of the size at the first success
+PULL = 0.003  # strength of the norm where the step is found for each image
+
+
+@attacks.register("alma-prox")
+@settings
+class ALMAProx:
+    """Every pixel a constraint with its own multiplier (Rony, Pesquet, Ben Ayed 2023, arXiv:2206.07179)."""
+
+    seeks: ClassVar[Seeks] = "smallness"
+    reaches: ClassVar[float | None] = 1.02
+    steps: Annotated[int, Field(ge=1)] = 500
+    rate: Radius | None = None  # first length of a step; none = found for each image; paper: 0.001
+    fade: Annotated[float, Field(gt=0, lt=1)] = 0.1  # share of the rate that is left at the last step
+    memory: Annotated[float, Field(ge=0, lt=1)] = 0.8  # of the multipliers and of the squared gradient
+    variant: Literal["ours", "released"] = "ours"  # released = the published code's derivative; add rate=0.001
+
+    def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
+        """A step along the gradient in the metric of its running square, and a proximal one for the norm."""
+        allowed, delta = problem.feasible, problem.start(False)
+        prices, stride, square = _Prices(self, problem), Stride(allowed), torch.zeros_like(delta)
+        filling = allowed.size(torch.ones_like(delta))  # a step is of elements, a size of the whole
+        first = torch.full_like(stride.length, self.steps // 2)  # step of the first success
+        for step in range(self.steps):
+            look = problem.look(delta, prices.at(step), step / self.steps)
+            size = allowed.size(delta)
+            first = torch.where(look.success & ~stride.found & (first > step), step, first)
+            stride.update(look.success, size)
+            half = self.fade / (1 - self.fade) * (self.steps - first).clamp(min=1)
+            fade = half / ((step - first).clamp(min=0) + half)
+            rate = fade * (SHARE * stride.length / filling if self.rate is None else self.rate)
+            pull = fade * PULL if self.rate is None else rate
+            square.mul_(self.memory).addcmul_(look.gradient, look.gradient, value=1 - self.memory)
+            metric = (square / (1 - self.memory ** (step + 1))).sqrt_().clamp_(min=1e-8)
+            moved = delta + rate[:, None, None, None] * look.gradient / metric
+            delta = prox(allowed, moved, metric, pull, near=size)
+        return delta
+
+    def passes(self) -> tuple[int, int]:
+        """One pass a step, a look at the clean image and at the last iterate, and the polish."""
+        return self.steps + 2 + POLISHING, self.steps
+
+class _Prices:
+    """Multipliers and penalties of every pixel, and the scale of each image's constraints."""
+
+    def __init__(self, attack: ALMAProx, problem: Problem) -> None:
+        self.attack, self.enough, self.step = attack, problem.threat.enough, 0
+        self.multiplier = torch.ones_like(problem.balance)
+        self.strength = torch.full_like(problem.balance, 0.01)
+        self.scale = torch.ones_like(problem.balance[:, :1, :1])
+        self.before = torch.zeros_like(problem.balance)  # constraints at the last check
+        self.won = torch.zeros_like(problem.aim)  # pixels won at any time since then
+
+    def at(self, step: int) -> _Prices:
+        """Itself, ready for one step."""
+        self.step = step
+        return self
+
+    def __call__(self, view: View) -> Pixels:
+        """The loss whose gradient is that of the penalty: the constraint times its price."""
+        attack, aim = self.attack, view.aim
+        standing = view.standing.flatten(1).sum(1).double()
+        success = suffices(standing, aim.flatten(1).sum(1), self.enough)[:, None, None]
+        self.scale = torch.where(success, self.scale / 1.02, self.scale / 0.98).clamp(0.1, 1)
+        self.won |= ~view.standing
+        constraint = self.scale * logit_ratio(view, released=attack.variant == "released")
+        now = constraint.detach()
+        share = (1 - self.enough) * self.step / max(attack.steps - 1, 1)
+        counted = spare_hardest(now, aim, share)
+        if self.step == 0:
+            self.before = now
+        if (self.step + 1) % CHECK == 0:
+            better = torch.where(counted, now, 0) <= 0.95 * self.before
+            self.strength = torch.where(self.won | better, self.strength, 2 * self.strength)
+            self.before, self.won = now, torch.zeros_like(self.won)
+        if self.step > 0:
+            self.multiplier = self.multiplier.lerp(self._slope(now, counted), 1 - attack.memory).clamp_(1e-12, 1)
+        return -self._slope(now, counted) * constraint
+
+    def _slope(self, constraint: Pixels, counted: Tensor) -> Pixels:
+        released = self.attack.variant == "released"
+        return counted * penalty_slope(constraint, self.strength, self.multiplier, released=released)

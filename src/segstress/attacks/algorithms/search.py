@@ -1,0 +1,94 @@
+"""Attacks for one radius, asked again and again for a smaller one: the baselines of minimal attacks."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import torch
+from jaxtyping import Float
+from pydantic import Field
+from torch import Tensor
+
+from ...core import settings
+from ..algorithm import Seeks, attacks
+from ..feasible import PerImage
+from ..losses import LossName
+from ..polish import POLISHING
+from ..problem import Problem
+
+LEAST = 1 / 16 / 255  # radius of every pixel at the lower end of the bracket
+CLOSE = 1.01  # ratio of the bracket's ends at which an image is found
+
+
+@attacks.register("pgd-ce-search")
+@settings
+class Search:
+    """Bisect the radius of a sign-gradient attack (protocol of Rony et al. 2023, arXiv:2206.07179, 13 rounds)."""
+
+    seeks: ClassVar[Seeks] = "smallness"
+    reaches: ClassVar[float | None] = 1.3
+    loss: LossName = "ce"
+    rounds: Annotated[int, Field(ge=1)] = 13
+    steps: Annotated[int, Field(ge=1)] = 40  # of each start of each round
+    starts: Annotated[int, Field(ge=1)] = 1  # the first from zero, or from the round before; the others at random
+    step: Annotated[float, Field(gt=0)] = 0.1 / 3  # length of a step, in radii
+    momentum: Annotated[float, Field(ge=0)] = 0.0
+    variant: Literal["ours", "paper"] = "ours"  # paper = arithmetic midpoints from [0, 2], every round from zero
+
+    def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
+        """Halve the bracket by geometric midpoints, because answers differ by orders of magnitude."""
+        allowed, delta = problem.feasible, problem.start(False)
+        aimed = next(iter(problem.smallest.values()))
+        whole = allowed.size(torch.ones_like(delta))
+        low, high = (LEAST * whole, whole) if self.variant == "ours" else (0 * whole, 2 * whole)
+        for _ in range(self.rounds):
+            found = high <= CLOSE * low
+            middle = (low * high).sqrt() if self.variant == "ours" else (low + high) / 2
+            for start in range(self.starts):
+                first = self._start(problem, delta, start, middle)
+                delta = self._climb(problem, first, middle, found)
+            success = aimed.score <= middle
+            low = torch.where(found | success, low, middle)
+            high = torch.where(found | ~success, high, aimed.score.to(high).minimum(middle))
+        return delta
+
+    def _start(self, problem: Problem, before: Tensor, start: int, radius: PerImage) -> Tensor:
+        allowed = problem.feasible
+        if start > 0:
+            draw = problem.start(True, f"start-{start}", radius=1.0)
+            return allowed.project(draw * radius[:, None, None, None], radius)
+        return allowed.project(before if self.variant == "ours" else torch.zeros_like(before), radius)
+
+    def _climb(self, problem: Problem, delta: Tensor, radius: PerImage, resting: Tensor) -> Tensor:
+        """Sign steps at one radius; the last iterate is looked at too."""
+        allowed, trend = problem.feasible, torch.zeros_like(delta)
+        for step in range(self.steps):
+            look = problem.look(delta, self.loss, step / self.steps, radius=radius, resting=resting)
+            length = look.gradient.abs().sum((1, 2, 3), keepdim=True).clamp(min=torch.finfo(delta.dtype).tiny)
+            trend = self.momentum * trend + look.gradient / length
+            delta = allowed.project(
+                delta + (self.step * radius)[:, None, None, None] * allowed.steepest(trend), radius
+            )
+        problem.peek(delta, radius=radius, resting=resting)
+        return delta
+
+    def passes(self) -> tuple[int, int]:
+        """Every step of every start of every round, the last iterates, the clean image, and the polish."""
+        starts = self.rounds * self.starts
+        return starts * (self.steps + 1) + 2 + POLISHING, starts * self.steps
+
+
+attacks.preset(
+    "pgd-dlr-search", Search, "Bisect the radius of PGD on the logit ratio (protocol of arXiv:2206.07179)", loss="dlr"
+)
+attacks.preset(
+    "ifgsm-search", Search, "Bisect the radius of I-FGSM (arXiv:1607.02533, 13 x 20 steps)", steps=20, step=0.05
+)
+attacks.preset(
+    "mifgsm-search",
+    Search,
+    "Bisect the radius of MI-FGSM (arXiv:1710.06081, 13 x 20 steps)",
+    steps=20,
+    step=0.05,
+    momentum=1.0,
+)

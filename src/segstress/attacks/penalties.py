@@ -1,0 +1,47 @@
+"""What an augmented Lagrangian asks of every pixel: a constraint that is negative once it is won, and its price."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+from .losses import Pixels, View, losses
+
+
+def logit_ratio(view: View, *, released: bool = False) -> Pixels:
+    """How far a pixel is from being won, in units of the logits' spread (DLR+ of arXiv:2206.07179).
+
+    The unit is a constant: the published code follows its slope too (`released`), which can lead away from the
+    nearest border. Two classes have no third to take the spread from, so the image's mean distance is the unit."""
+    side = 1 if view.targeted else -1
+    ratio = side * losses.get("dlr")(view)
+    if released:
+        return ratio
+    distance = side * losses.get("margin")(view)
+    ratio, length = ratio.detach(), distance.detach().abs()
+    unit = length / ratio.abs()
+    if view.logits.shape[1] == 2:
+        unit = ((length * view.aim).flatten(1).sum(1) / view.aim.flatten(1).sum(1).clamp(min=1))[:, None, None]
+    return distance / unit.nan_to_num(1.0).clamp(min=torch.finfo(unit.dtype).tiny)
+
+
+def penalty_slope(constraint: Pixels, strength: Pixels, multiplier: Pixels, *, released: bool = False) -> Pixels:
+    """Derivative of the penalty m c + m s c^2 + s^2 c^3 / 6 above zero, m c / (1 - max(s, 1) c) below.
+
+    The published code has m c instead of m as the first term above zero (`released`), so that pixels that are hardly
+    standing are hardly pushed."""
+    c, s, m = constraint, strength, multiplier
+    above = (m * c if released else m) + 2 * m * s * c + s.square() * c.square() / 2
+    below = m / (1 - s.clamp(min=1) * c).square()
+    return torch.where(c >= 0, above, below)
+
+
+def spare_hardest(constraint: Pixels, aim: Bool[Tensor, "b h w"], share: float) -> Bool[Tensor, "b h w"]:
+    """The aim without that share of each image's pixels, those farthest from being won; ties are kept."""
+    flat = torch.where(aim, constraint, -torch.inf).flatten(1)
+    largest = flat.topk(max(int(share * flat.shape[1]), 1), dim=1).values
+    spared = (share * aim.flatten(1).sum(1)).long()
+    last = largest.gather(1, (spared - 1).clamp(min=0)[:, None])[:, 0]
+    limit = torch.where(spared > 0, last, torch.inf)
+    return aim & (constraint <= limit[:, None, None])
