@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -54,6 +55,7 @@ def _spots(store: Store, cell: Cell, change: Perturbation) -> Iterator[Spot]:
             data=cell.names["data"],
             what=_what(change),
             severity=change.severity if isinstance(change, Corrupt) else change.threat.radius,
+            steps=getattr(_algorithm(change), "steps", 0),
             region=regions.name(region) if region else "local" if "inside" in zones["clean"] else "",
             ratio=region.ratio if isinstance(region, Patches) else math.nan,
             corner=(region.top, region.left) if isinstance(region, Given) else None,
@@ -63,9 +65,19 @@ def _spots(store: Store, cell: Cell, change: Perturbation) -> Iterator[Spot]:
 
 
 def _what(change: Corrupt | MultiAttack | Attack) -> str:
+    """What was done, without how strongly, how long and where."""
     if isinstance(change, Corrupt):
         return corruptions.name(change.corruption)
-    return change.name if isinstance(change, MultiAttack) else attacks.name(change.algorithm)
+    settings = attacks.spec(_algorithm(change))
+    settings.pop("steps", None)
+    name = attacks.name(attacks.build(settings))
+    if isinstance(change, Attack):
+        return name
+    return f"{change.number} x {name}{' every iterate' if change.every_iterate else ''}"
+
+
+def _algorithm(change: Corrupt | MultiAttack | Attack) -> Any:
+    return change.attack if isinstance(change, MultiAttack) else getattr(change, "algorithm", None)
 
 
 def _counts(store: Store, cell: Cell) -> Counts:
@@ -89,9 +101,9 @@ def scenes(folder: Path) -> list[Scene]:
     palettes = {cell.names["data"]: tuple(tuple(colour) for colour in cell.facts["palette"]) for cell in cells}
     for clean in (cell for cell in cells if cell.perturbation["kind"] == "clean"):
         sources, same = store.arrays(clean, "kept"), [cell for cell in cells if cell.prints == clean.prints]
-        for cell in [cell for cell in same if cell is not clean][:OUTCOMES]:
+        for cell in _shown([cell for cell in same if cell is not clean]):
             images, maps = store.arrays(cell, "kept"), store.arrays(cell, "maps")
-            for key in [key for key in sources if key.startswith("any|")][:IMAGES]:
+            for key in sorted(sources)[:IMAGES]:
                 id_ = key.partition("|")[2]
                 goals = [name.partition("|")[0] for name in images if name.partition("|")[2] == id_]
                 if goals:
@@ -99,6 +111,12 @@ def scenes(folder: Path) -> list[Scene]:
                     place = (cell.names["data"], id_, cell.names["perturbation"])
                     found.setdefault(place, {})[cell.names["model"]] = frame
     return [Scene(id_, outcome, frames, palettes[data]) for (data, id_, outcome), frames in found.items()]
+
+
+def _shown(cells: list[Cell]) -> list[Cell]:
+    """A few, spread evenly over the plan; damage to a part is shown before damage to all."""
+    local = [cell for cell in cells if cell.perturbation.get("region")] or cells
+    return local[:: max(1, -(-len(local) // OUTCOMES))]
 
 
 def _frame(

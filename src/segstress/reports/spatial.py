@@ -24,6 +24,7 @@ class Spot:
     data: str
     what: str  # the corruption, or the attack
     severity: float  # of the corruption; of an attack its radius
+    steps: int  # of an attack; 0 for corruptions
     region: str  # empty = the whole image
     ratio: float  # share of the patches that the region was asked to hold; NaN where it is none of patches
     corner: tuple[int, int] | None  # top and left of a rectangle in a given place

@@ -32,12 +32,19 @@ def _drawings(spots: Sequence[Spot]) -> Iterator[Drawing]:
         yield curves(patches, "ratio", lambda spot: spot.ratio, "share of the patches damaged", "More of the image")
     together = [spot for spot in spots if spot.goal.startswith("cumulative-")]
     if len({spot.goal for spot in together}) > 1:
-        number: Callable[[Spot], float] = lambda spot: float(spot.goal.partition("-")[2])  # noqa: E731
-        yield curves(together, "attacks", number, "attacks together", "More attacks", zones=("outside",))
+        yield curves(together, "attacks", _attacks, "attacks together", "More attacks", zones=("outside",))
+    if len({spot.steps for spot in together}) > 1:
+        most = max(map(_attacks, together))
+        last = [spot for spot in together if _attacks(spot) == most]
+        yield curves(last, "steps", lambda spot: spot.steps, "steps of each attack", "Longer attacks", ("outside",))
     if any(RING.fullmatch(zone) for spot in spots for zone in spot.perturbed):
         yield distances(spots)
     if len({spot.corner for spot in spots if spot.corner}) > 1:
         yield positions(spots)
+
+
+def _attacks(spot: Spot) -> int:
+    return int(spot.goal.partition("-")[2])
 
 
 def curves(
@@ -71,6 +78,7 @@ def _lines(spots: Sequence[Spot], along: str) -> dict[str, list[Spot]]:
         "model": lambda spot: spot.model,
         "what": lambda spot: spot.what,
         "severity": lambda spot: f"{spot.severity:.4g}",
+        "steps": lambda spot: f"{spot.steps} steps" if spot.steps else "",
         "ratio": lambda spot: "" if math.isnan(spot.ratio) else f"ratio {spot.ratio:g}",
         "region": lambda spot: spot.region if math.isnan(spot.ratio) and not spot.corner else "",
     }
@@ -117,7 +125,7 @@ def positions(spots: Sequence[Spot]) -> Drawing:
         axis.set(title=model, xlabel="left edge, pixels", ylabel="top edge, pixels")
         axis.set_xticks(range(len(columns)), [str(column) for column in columns])
         axis.set_yticks(range(len(rows)), [str(row) for row in rows])
-    figure.colorbar(image, ax=axes, label="RCE outside", format=PERCENT)
+    figure.colorbar(image, ax=axes, label="RCE outside, %", format=PERCENT)
     caption = "One patch slid over the image: the share of the clean class-mean accuracy lost outside of it."
     return Drawing("positions", "Where it hurts most", caption, figure)
 

@@ -15,13 +15,14 @@ KEYS = (
     Column("data", "Data"),
     Column("perturbation", "Perturbation"),
     Column("severity", "Severity or eps", "number"),
+    Column("steps", "Steps", "count"),
     Column("region", "Region"),
     Column("goal", "Goal"),
 )
 
 
 def _keys(spot: Spot) -> tuple[Cell, ...]:
-    return spot.model, spot.data, spot.what, spot.severity, spot.region or "everywhere", spot.goal
+    return spot.model, spot.data, spot.what, spot.severity, spot.steps, spot.region or "everywhere", spot.goal
 
 
 def scores(spots: Sequence[Spot]) -> Table:
@@ -133,7 +134,7 @@ def _degradation(spots: Iterable[Spot]) -> tuple[float, float]:
 def attacked(spots: Sequence[Spot]) -> Table:
     """Several attacks on one region: the best of them alone, and all together."""
     columns = (
-        *KEYS[:5],
+        *KEYS[:6],
         Column("attacks", "Attacks", "count"),
         Column("clean", "Clean, outside", "share"),
         Column("single", "Best single, outside", "share"),
@@ -144,7 +145,7 @@ def attacked(spots: Sequence[Spot]) -> Table:
     groups: dict[tuple[Cell, ...], list[Spot]] = {}
     for spot in spots:
         if spot.goal.startswith(("attack-", "cumulative-")):
-            groups.setdefault(_keys(spot)[:5], []).append(spot)
+            groups.setdefault(_keys(spot)[:6], []).append(spot)
     rows: list[tuple[Cell, ...]] = []
     for key, members in groups.items():
         alone = [spot for spot in members if spot.goal.startswith("attack-")]

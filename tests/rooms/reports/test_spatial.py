@@ -27,7 +27,7 @@ def spot(hits=(4, 0), *, goal="any", model="m", severity=3.0, region="box", rati
     perturbed["all"] = whole - zone + damaged
     if inside:
         perturbed["inside"] = damaged
-    return Spot(model, "d", "fog", severity, region, ratio, None, goal, clean, perturbed)
+    return Spot(model, "d", "fog", severity, 0, region, ratio, None, goal, clean, perturbed)
 
 
 def test_scores_and_relative_losses():
@@ -85,10 +85,10 @@ def test_best_single_attack_and_all_together():
     goals = {"attack-1": 2, "attack-2": 1, "cumulative-1": 2, "cumulative-2": 0}
     found = [outside(goal, right) for goal, right in goals.items()]
     (row,) = attacked(found).rows
-    assert row[5] == 2
-    assert row[7] == found[1].score("mean_accuracy", "outside")
-    assert row[8] == found[3].score("mean_accuracy", "outside")
-    assert row[8] < row[7] < row[6]
+    assert row[6] == 2
+    assert row[8] == found[1].score("mean_accuracy", "outside")
+    assert row[9] == found[3].score("mean_accuracy", "outside")
+    assert row[9] < row[8] < row[7]
 
 
 def test_a_sweep_compares_each_end_with_its_own():
