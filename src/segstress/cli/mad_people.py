@@ -17,7 +17,7 @@ def export(
     to: Annotated[Path, Option("--to", help="New folder for the annotation tool.")],
     format: own.Format = "labelme",
     prefill: Annotated[
-        str, Option("--prefill", help="Labels to begin from: empty, truth, or a model's name.")
+        str, Option("--prefill", help="Labels to begin from: empty, masks, labels, or a model.")
     ] = "empty",
 ) -> None:
     """Write the chosen images for an annotation tool.

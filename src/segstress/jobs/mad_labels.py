@@ -24,7 +24,7 @@ from .mad_screening import doubted, screen
 from .mad_store import ContestStore
 
 MANIFEST = "export.json"  # what was sent, so that an import can tell what changed
-EMPTY, TRUTH = "empty", "truth"  # labels to begin from, other than a model's
+OWN = ("empty", "masks", "labels")  # labels to begin from, other than a model's: none, the pool's, the imported
 
 
 class Field:
@@ -72,21 +72,22 @@ class Field:
         return None if image in doubted(self.store.folder) else self.label(image)
 
 
-def export(field: Field, members: Sequence[Member], spec: str, out: Path, prefill: str = EMPTY) -> int:
+def export(field: Field, members: Sequence[Member], spec: str, out: Path, prefill: str = OWN[0]) -> int:
     """Write the chosen images in a format, with a model's labels to begin from, the pool's own, or none."""
     images = sorted({member.image for member in members})
     if spec == "fiftyone":
         write_fiftyone(_shown(field, members), field.words.scheme, out, f"mad-{field.store.folder.resolve().name}")
         return len(images)
     known = [entrant.name for entrant in field.entrants]
-    if prefill not in (EMPTY, TRUTH, *known):
-        raise BadInput(f"prefill: expected {EMPTY}, {TRUTH} or a model ({', '.join(known)}), found '{prefill}'")
+    if prefill not in (*OWN, *known):
+        raise BadInput(f"prefill: expected {', '.join(OWN)} or a model ({', '.join(known)}), found '{prefill}'")
+    own = {"masks": field.mask, "labels": field.label}.get(prefill)
     sent: dict[str, str] = {}
 
     def ballots() -> Iterator[Ballot]:
         for image, maps in field.maps(images):
             pixels = field.pixels(image)
-            labels = field.mask(image) if prefill == TRUTH else maps.get(prefill)
+            labels = own(image) if own else maps.get(prefill)
             labels = field.words.scheme.blank(*pixels.shape[:2]) if labels is None else labels
             sent[image] = _print(labels)
             yield Ballot(image, pixels, labels)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from segstress.data import load
 from segstress.jobs.compete import reopen
 from segstress.jobs.mad_judge import open_booth, token
 from segstress.judge.booth import Decision
@@ -35,13 +37,32 @@ def test_every_step_is_a_command(segstress) -> None:
     said = segstress("mad", "rank", "run", "--draws", "20", "--json")
     assert said.code == 0, said.err
     assert len(json.loads(said.out)["models"]) == 2
-    assert segstress("mad", "export", "run", "--to", "out", "--format", "png", "--prefill", "truth").code == 0
+    assert segstress("mad", "export", "run", "--to", "out", "--format", "png", "--prefill", "masks").code == 0
     said = segstress("mad", "import", "run", "--from", "out", "--format", "png")
     assert (said.code, "0 missing" in said.out) == (0, True)
     said = segstress("mad", "rank", "run", "--draws", "20", "--judge", "labels")
     assert Path("run/report/index.html").exists()
     assert segstress("mad", "add", "run", "--model", "compact:cnn?seed=2", *FAST).code == 0
     assert len(reopen(Path("run")).names) == 3
+
+
+def test_the_demo_runs_in_one_command(segstress) -> None:
+    said = segstress("mad", "demo", "--count", "10", *FAST)
+    assert said.code == 0, said.err
+    assert "Place (band) and strength" in said.out
+    assert Path("runs/mad-demo/report/index.html").exists()
+
+
+def test_the_labelled_set_can_be_trained_on(segstress) -> None:
+    select(segstress)
+    segstress("mad", "export", "run", "--to", "out", "--format", "png", "--prefill", "masks")
+    segstress("mad", "import", "run", "--from", "out", "--format", "png")
+    assert segstress("mad", "export", "run", "--to", "set", "--format", "png", "--prefill", "labels").code == 0
+    data = load("folder:set?classes=classes.txt&ignore=255")
+    competition = reopen(Path("run"))
+    assert sorted(data.ids()) == sorted({member.image for member in competition.members()})
+    sample, mask = data.read(data.ids()[0]), competition.images().mask(data.ids()[0])
+    np.testing.assert_array_equal(sample.labels.numpy(), mask)
 
 
 def test_votes_of_the_page_rank_and_reject(segstress) -> None:
@@ -79,7 +100,7 @@ def test_static_page_and_back(segstress) -> None:
 
 def test_labels_found_wrong_do_not_judge(segstress) -> None:
     select(segstress)
-    segstress("mad", "export", "run", "--to", "out", "--prefill", "truth")
+    segstress("mad", "export", "run", "--to", "out", "--prefill", "masks")
     segstress("mad", "import", "run", "--from", "out")
     competition = reopen(Path("run"))
     before = len(competition.rank("labels", draws=10).images)

@@ -108,7 +108,7 @@ def test_rejected_images_give_way(tmp_path: Path) -> None:
 def test_labels_of_annotators_judge_as_masks_do(tmp_path: Path) -> None:
     competition = compete(tmp_path / "run")
     field, members = competition.images(), competition.members()
-    count = export(field, members, "labelme", tmp_path / "out", prefill="truth")
+    count = export(field, members, "labelme", tmp_path / "out", prefill="masks")
     back = take_back(field, members, "labelme", tmp_path / "out")
     assert (back.taken, len(back.unchanged), back.missing, back.faults) == (count, count, [], [])
     by_labels, by_masks = (competition.rank(judge, draws=10) for judge in ("labels", "masks"))
