@@ -88,13 +88,18 @@ def test_workers_and_shards_change_nothing(undisturbed, tmp_path):
 
 def test_killed_for_real_and_resumed(undisturbed, tmp_path):
     script = (
-        f"from segstress.jobs import *; evaluate({PLAN!r}, {str(tmp_path / 'run')!r}, Ways(workers=1, shard_size=1))"
+        f"from segstress.jobs import *; evaluate({PLAN!r}, {str(tmp_path / 'run')!r}, Ways(workers=2, shard_size=1))"
     )
     process = subprocess.Popen([sys.executable, "-c", script], cwd=Path(__file__).parents[2])
     while not list((tmp_path / "run").glob("cells/*pgd*/images-*.parquet")) and process.poll() is None:
         time.sleep(0.01)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL, "the run ended before it could be killed"
+    deadline = time.monotonic() + 30
+    while any(Path(f"/proc/{child}").exists() for child in children) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not [child for child in children if Path(f"/proc/{child}").exists()], "workers outlived their parent"
     evaluate(PLAN, tmp_path / "run", Ways(workers=2, shard_size=3))
     assert tables(tmp_path / "run") == undisturbed
 

@@ -37,6 +37,9 @@ for name, command in COMMANDS.items():
 app.add_typer(mad.app, name="mad")
 
 
+STOPPED = 130  # what typer makes of Ctrl-C
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
@@ -46,18 +49,18 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str], debug: bool) -> int:
     try:
-        return app(arguments or ["--help"], standalone_mode=False) or 0
+        code = app(arguments or ["--help"], standalone_mode=False) or 0
     except typer.TyperException as error:
         typer.echo(f"segstress: {error.format_message()}", err=True)
         return 2
-    except (KeyboardInterrupt, typer.Abort):
-        typer.echo("stopped; what is finished is kept, and the same command goes on from there", err=True)
-        return 130
     except Exception as error:
         if debug:
             raise
         typer.echo(f"segstress: {_line(error)}", err=True)
         return 2
+    if code == STOPPED:
+        typer.echo("stopped; what is finished is kept, and the same command goes on from there", err=True)
+    return code
 
 
 def _line(error: Exception) -> str:
