@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ import torch
 from segstress.core import BadInput
 from segstress.jobs import Progress, Ways, evaluate, read_plan
 from segstress.jobs.checkup import check_up
-from segstress.jobs.doctor import examine
+from segstress.jobs.doctor import doubt, examine
 from segstress.jobs.report import studies
+from segstress.models import load
 
 PLANTED = Path(__file__).parent / "planted.py"
 DATA = "shapes:test?count=2&size=64"
@@ -68,18 +70,13 @@ def test_a_sound_model_passes_the_cheap_checks(model):
 
 def test_the_cheap_checks_keep_to_twenty_passes(monkeypatch):
     seen = []
-    monkeypatch.setattr(
-        "segstress.jobs.doctor.examination.load_model",
-        lambda _: _counted(seen),
-    )
+    monkeypatch.setattr("segstress.jobs.doctor.examination.load_model", lambda _: _counted(seen))
     examine(read_plan(asked("compact:cnn-normal", "pgd")))
     assert len(seen) == 2 * 9
     assert sum(seen) == 20
 
 
 def _counted(seen):
-    from segstress.models import load
-
     model = load("compact:cnn-normal")
     model.register_forward_hook(lambda _, inputs, output: seen.append(len(inputs[0])))
     return model
@@ -141,6 +138,37 @@ class TestRun:
             evaluate(asked(planted("Rounding"), "pgd?steps=2"), tmp_path / "refused", ALONE)
         run = evaluate(asked(planted("Rounding"), "dla?steps=2"), tmp_path / "run", ALONE)
         assert run.errors == ()
+
+
+class TestResults:
+    def warnings(self, tmp_path, model, *attacks, **changes):
+        evaluate(asked(model, *attacks, **changes), tmp_path / "run", ALONE)
+        return [warning for study in studies([tmp_path / "run"]) for warning in study.warnings]
+
+    def test_steps_that_still_help_are_too_few(self, tmp_path):
+        creeping = [f"pgd?steps={steps}&step=0.05/255&random_start=false" for steps in (20, 40)]
+        (warning,) = self.warnings(tmp_path, "compact:cnn-normal", *creeping, eps="4/255")
+        assert "not converged" in warning
+
+    def test_a_transfer_that_beats_gradients_is_suspicious(self, tmp_path):
+        evaluate(asked(planted("Sound"), "pgd?steps=8"), tmp_path / "source", ALONE)
+        (warning,) = self.warnings(tmp_path, planted("Misleading"), "pgd?steps=8", f"transfer:{tmp_path / 'source'}")
+        assert warning.startswith("transfer(")
+        assert "no gradient" in warning
+
+    def test_an_attack_in_a_region_need_not_leave_nothing(self, tmp_path):
+        local = {"attack": "pgd", "steps": 4, "region": {"kind": "box", "height": 8, "width": 8}}
+        assert self.warnings(tmp_path, "compact:cnn-normal", local, eps="128/255") == []
+
+    def test_a_constant_radius_should_not_beat_a_shrinking_one(self, tmp_path):
+        pair = [f"sea-jsd?steps=2&progressive={shrinking}" for shrinking in ("true", "false")]
+        plan = read_plan(asked("compact:cnn-normal", *pair, eps="4/255"))
+        evaluate(plan, tmp_path / "run", ALONE)
+        (study,) = studies([tmp_path / "run"])
+        shrinking, constant = study.outcomes
+        assert doubt(study, plan.changes()) == []
+        swapped = (replace(shrinking, label=constant.label), replace(constant, label=shrinking.label))
+        assert [flag.name for flag in doubt(replace(study, outcomes=swapped), plan.changes())] == ["radius-schedule"]
 
 
 def test_command_line_prints_flags_and_leaves_with_one(segstress):
