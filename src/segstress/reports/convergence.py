@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.ticker import FuncFormatter
 
 from ..metrics.counts import ACTUAL
 from .assessment import Assessment
@@ -97,8 +98,11 @@ def convergence_drawing(judged: Assessment) -> Drawing | None:
         figure, (axis,) = canvas(3.4)
         for descent, stroke in zip(found, strokes(len(found)), strict=True):
             look = {"color": HARM, "linewidth": 2.2} if descent.label == BATTERY else stroke
-            axis.step(descent.passes, descent.at(descent.passes), where="post", label=descent.label, **look)
+            axis.plot(descent.passes, descent.at(descent.passes), label=descent.label, **look)
         axis.set(xscale="log", ylim=(0, None), xlabel="forward passes on each image", ylabel="pixels right, %")
+        axis.set_xticks([passes for passes in ROUND if passes <= found[-1].passes[-1]])
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda passes, _: f"{passes:,.0f}"))
+        axis.minorticks_off()
         axis.axhline(judged.constant("accuracy"), color=INK, linestyle=":", linewidth=1, label="one class everywhere")
         axis.yaxis.set_major_formatter(PERCENT)
         figure.legend(loc="outside right upper")

@@ -13,12 +13,13 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 INK, PAPER = "#23272e", "#ffffff"
 CALM, HARM = "#3572b0", "#c9512f"  # clean, worst case; told apart by colour-blind readers too
 PALE = "#e3a691"  # harm shared by several
 LINES = ("#3572b0", "#2a9d8f", "#8a63b5", "#b8860b", "#5b8c3a", "#c2588f", "#6b7785", "#1797b8")  # one of many
+WIDTH = 7.6  # of every figure, inches
+SOFT = "#7a8491"  # what is there for comparison only
 THEME = {"--ink": INK, "--paper": PAPER, "--calm": CALM, "--harm": HARM, "--pale": PALE}  # the page's variables
 
 STYLE: dict[Any, Any] = {
@@ -87,15 +88,17 @@ def strokes(number: int) -> list[dict[str, Any]]:
 def mosaic(rows: Sequence[Sequence[tuple[str, np.ndarray]]], least: int = 4) -> Figure:
     """Pictures in rows, each with a word above it; sized as if there were at least so many columns."""
     columns = max(least, *map(len, rows))
-    tile = 7.6 / columns  # inches
-    heights = [tile * max(pixels.shape[0] / pixels.shape[1] for _, pixels in row) for row in rows]
-    words = [0.3 if any(word for word, _ in row) else 0.05 for row in rows]  # inches above each row
-    engine = ConstrainedLayoutEngine(w_pad=0.02, h_pad=0.02)
-    figure = Figure(figsize=(7.6, sum(heights) + sum(words)), layout=engine, facecolor=PAPER)
-    for axis in figure.subplots(len(rows), columns, squeeze=False, height_ratios=heights).flat:
-        axis.set_axis_off()
-    for place, row in enumerate(rows):
-        for axis, (word, pixels) in zip(figure.axes[place * columns :], row, strict=False):
+    share = 1 / columns
+    tall = [WIDTH * share * max(pixels.shape[0] / pixels.shape[1] for _, pixels in row) for row in rows]  # inches
+    words = [0.28 if any(word for word, _ in row) else 0.0 for row in rows]  # inches above each row
+    height = sum(tall) + sum(words)
+    figure = Figure(figsize=(WIDTH, height), facecolor=PAPER)
+    bottom = 1.0
+    for row, above, inches in zip(rows, words, tall, strict=True):
+        bottom -= (above + inches) / height
+        for place, (word, pixels) in enumerate(row):
+            axis = figure.add_axes((place * share, bottom, 0.97 * share, 0.97 * inches / height))
+            axis.set_axis_off()
             axis.imshow(pixels, interpolation="none")  # the file keeps the pixels as they are
             axis.set_title(word, fontsize=6, pad=2)
     return figure
@@ -103,7 +106,7 @@ def mosaic(rows: Sequence[Sequence[tuple[str, np.ndarray]]], least: int = 4) -> 
 
 def canvas(height: float, panels: int = 1) -> tuple[Figure, list[Axes]]:
     """An empty figure in the house style, with panels side by side."""
-    figure = Figure(figsize=(7.6, height), layout="constrained", facecolor=PAPER)
+    figure = Figure(figsize=(WIDTH, height), layout="constrained", facecolor=PAPER)
     axes = figure.subplots(1, panels, squeeze=False)[0]
     for axis in axes:
         axis.set_facecolor("none")

@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ..metrics.scores import image_miou
 from .assessment import Assessment
-from .drawing import CALM, HARM, INK, PALE, STYLE, Drawing, canvas
+from .drawing import CALM, HARM, INK, PALE, SOFT, STYLE, Drawing, canvas
 from .naming import percent
 
 PERCENT = FuncFormatter(lambda share, _: f"{100 * share:.0f}")
@@ -63,9 +63,10 @@ def histogram(judged: Assessment) -> Drawing:
 
 def accuracies(judged: Assessment) -> Drawing:
     """Pixel accuracy left by each perturbation, between clean and the worst case over all."""
-    labels = [*judged.labels, "worst case"]
-    values = [*(judged.score("accuracy", label) for label in judged.labels), judged.worst_score("accuracy")]
-    colours = [CALM, *[PALE] * (len(labels) - 2), HARM]
+    labels = [*judged.labels, "worst case", f"always {judged.commonest}"]
+    alone = (judged.score("accuracy", label) for label in judged.labels)
+    values = [*alone, judged.worst_score("accuracy"), judged.constant("accuracy")]
+    colours = [CALM, *[PALE] * (len(labels) - 3), HARM, SOFT]
     figure, (axis,) = canvas(0.7 + 0.26 * len(labels))
     bars = axis.barh(labels, values, color=colours, height=0.7)
     axis.bar_label(bars, [percent(value) for value in values], padding=3)
@@ -74,9 +75,8 @@ def accuracies(judged: Assessment) -> Drawing:
     _top_down(axis)
     caption = (
         "Pixels still right when every image meets one perturbation only, and when each meets the one that is worst"
-        f" for it. The dotted line is a model that says {judged.commonest} everywhere."
+        f" for it. Last: a model that says {judged.commonest} everywhere."
     )
-    axis.axvline(judged.constant("accuracy"), color=INK, linestyle=":", linewidth=1, zorder=3)
     return Drawing("accuracies", "What each perturbation leaves", caption, figure)
 
 

@@ -59,8 +59,8 @@ def on_all_models(studies: Sequence[Study]) -> Drawing | None:
             [(_words(study.model, each, each.prediction), _map(each.prediction, study.palette)) for each in chosen]
         )
     at = f" at {studies[0].threat}" if studies[0].threat else ""
-    caption = f"{label}{at}, run on each model by itself: what the model then predicts, with the pixels still right."
-    return _drawing("on-all", f"{label} on every model", caption, rows)
+    caption = "Run on each model by itself: what the model then predicts, with the pixels still right."
+    return _drawing("on-all", f"{label}{at} on every model", caption, rows)
 
 
 def _column(name: str, image: np.ndarray, labels: np.ndarray, palette: Palette) -> tuple[Tile, Tile]:

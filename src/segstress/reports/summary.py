@@ -6,13 +6,23 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from ..metrics.intervals import Interval
 from .assessment import CLEAN, FIGURES, SELECTED, ZONES, Assessment, assess
+from .caveats import caveats
+from .convergence import descents
+from .rivals import pairs, rivals
 from .study import Outcome, Study
+from .table import Cell, Table
+from .tables import leave_out
 
 
 def summary(studies: Iterable[Study]) -> dict[str, Any]:
     """Clean, perturbed and worst-case figures of every study, with their definitions; null where undefined."""
-    return {"runs": [_run(assess(study)) for study in studies]}
+    assessments = [assess(study) for study in studies]
+    return {
+        "runs": [_run(judged) for judged in assessments],
+        "pairs": _records(pairs(rivals(assessments))),
+    }
 
 
 def _run(judged: Assessment) -> dict[str, Any]:
@@ -25,6 +35,13 @@ def _run(judged: Assessment) -> dict[str, Any]:
         "perturbations": {outcome.label: _perturbation(judged, outcome) for outcome in study.outcomes},
         "worst_case": _worst_case(judged),
         "definitions": _definitions(judged),
+        "constant": {"class": judged.commonest, **{name: _number(judged.constant(name)) for name in FIGURES}},
+        "leave_one_out": {record.pop("perturbation"): record for record in _records(leave_out(judged))},
+        "convergence": {
+            descent.label: dict(zip(descent.passes, descent.at(descent.passes).tolist(), strict=True))
+            for descent in descents(judged)
+        },
+        "caveats": caveats(judged),
     }
 
 
@@ -61,6 +78,18 @@ def _definitions(judged: Assessment) -> dict[str, str]:
 
 def _bound(zone: str) -> str:
     return "cmiou_bound" if zone == "all" else f"cmiou_bound_{zone}"
+
+
+def _records(table: Table) -> list[dict[str, Any]]:
+    """The rows of a table, each by the keys of its columns."""
+    keys = [column.key for column in table.columns]
+    return [dict(zip(keys, map(_value, row), strict=True)) for row in table.rows]
+
+
+def _value(cell: Cell) -> Any:
+    if isinstance(cell, Interval):
+        return {"value": _number(cell.value), "low": _number(cell.low), "high": _number(cell.high)}
+    return _number(cell) if isinstance(cell, float) else cell
 
 
 def _number(value: float) -> float | None:

@@ -10,13 +10,15 @@ from ..metrics.scores import class_table
 from .assessment import Assessment, title
 from .naming import plural
 from .study import Study
-from .table import Column, Rows, Table
+from .table import Cell, Column, Rows, Table
 
 HEADLINE = ("accuracy", "cmiou", "nmiou")
 
 
 def comparison(assessments: Sequence[Assessment]) -> Table:
-    """One line per study: what is right on clean images and what is left in the worst case."""
+    """One line per study: what is right on clean images and what is left in the worst case.
+
+    Below them, for each dataset, what a model reaches that says its commonest class everywhere."""
     columns = (
         Column("model", "Model"),
         Column("data", "Data"),
@@ -37,7 +39,15 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
         )
         for judged in assessments
     )
+    sets = {(judged.study.data, judged.study.ids): judged for judged in reversed(assessments)}
+    rows += tuple(_constant(judged) for judged in reversed(sets.values()))
     return Table("comparison", "All models", columns, rows)
+
+
+def _constant(judged: Assessment) -> tuple[Cell, ...]:
+    """A model that looks at nothing, on which every perturbation is lost."""
+    scores = (score for figure in HEADLINE for score in [judged.constant(figure)] * 2)
+    return (f"always {judged.commonest}", judged.study.data, "", int(judged.answered[0].sum()), 0, *scores)
 
 
 def robust(judged: Assessment) -> Table:
