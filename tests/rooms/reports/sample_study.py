@@ -147,13 +147,30 @@ def attack(seen: World, label: str, maps: list[np.ndarray], failing: int | None)
         clean={},
         answered=answered,
         rows=tuple(rows),
+        traces=traces(seen, counts["all"], answered),
     )
 
 
+def traces(seen: World, counts: np.ndarray, answered: np.ndarray) -> dict[str, dict[int, int]]:
+    """How 40 passes went: half of the way in the first ten."""
+    before, after = (table[..., 0].sum(-1) for table in (seen.counts(seen.cleans)["all"], counts))
+    return {
+        id_: {1: int(first), 10: int(first + last) // 2, 40: int(last)}
+        for id_, first, last, fine in zip(seen.ids, before, after, answered, strict=True)
+        if fine
+    }
+
+
 def study(
-    model: str = "cnn-normal", images: int = 40, *, scale: float = 1.0, background: int | None = 0, seed: int = 7
+    model: str = "cnn-normal",
+    images: int = 40,
+    *,
+    scale: float = 1.0,
+    background: int | None = 0,
+    seed: int = 7,
+    radius: int = 8,
 ) -> Study:
-    """A whole study; `scale` weakens every attack, as on a sturdier model."""
+    """A whole study; `scale` weakens every attack, as on a sturdier model or in a smaller ball."""
     seen = world(images, background, seed)
     toughness = seen.draw.beta(2, 5, images)
     maps = {}
@@ -163,8 +180,9 @@ def study(
     return Study(
         model=model,
         data="shapes:test",
-        eps=RADIUS,
-        threat="linf 8/255",
+        eps=radius / 255,
+        threat=f"linf {radius}/255",
+        ball="linf",
         classes=CLASSES,
         background=background,
         void="255",

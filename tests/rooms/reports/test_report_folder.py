@@ -14,8 +14,8 @@ import sample_study
 from segstress.core import BadInput
 from segstress.reports import Study, write
 
-TABLES = ("robust", "perturbations", "classes", "sizes", "images", "attempts", "errors")
-FIGURES = ("histogram", "accuracies", "strongest", "size-bias")
+TABLES = ("robust", "perturbations", "leave_out", "convergence", "classes", "sizes", "images", "attempts", "errors")
+FIGURES = ("histogram", "accuracies", "strongest", "size-bias", "convergence", "under-all")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -58,6 +58,19 @@ def test_every_table_and_figure_is_written(page: Path) -> None:
         assert (page.parent / "figures" / f"{name}-{figure}.pdf").read_bytes().startswith(b"%PDF")
 
 
+def test_several_models_and_radii_are_shown_together(real: Study, tmp_path: Path) -> None:
+    studies = [real, sample_study.study(images=12, radius=2, scale=0.3), sample_study.study("sturdy", 12, scale=0.5)]
+    text = write(studies, tmp_path / "one", "demo").read_text()
+    assert text == write(studies, tmp_path / "two", "demo").read_text()
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    names = {path.name for part in ("tables", "figures") for path in (tmp_path / "one" / part).iterdir()}
+    curve, grid = "cnn-normal-shapes-test-linf-radii", "shapes-test-linf-8-255-on-all"
+    assert {f"{name}.{suffix}" for name in (curve, grid) for suffix in ("svg", "pdf")} <= names
+    assert {f"{name}.{suffix}" for name in (curve, "pairs") for suffix in ("csv", "tex")} <= names
+    assert "Model against model" in text
+    assert "cnn-normal on shapes:test: growing eps" in text
+
+
 def test_the_page_loads_nothing_and_its_links_lead_somewhere(page: Path) -> None:
     links = Links()
     links.feed(page.read_text())
@@ -89,7 +102,8 @@ def test_studies_that_share_their_names_keep_their_files_apart(tiny: Study, tmp_
     assert "2 studies side by side" in text
     assert 'href="#m-d-linf-8-255-2"' in text
     assert 'id="m-d-linf-8-255-2"' in text
-    assert len((tmp_path / "tables" / "comparison.csv").read_text().splitlines()) == 3
+    lines = (tmp_path / "tables" / "comparison.csv").read_text().splitlines()
+    assert [line.split(",")[0] for line in lines] == ["model", "m", "m", "always b"]
 
 
 def test_names_are_shown_and_never_obeyed(tiny: Study, tmp_path: Path) -> None:

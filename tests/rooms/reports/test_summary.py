@@ -25,7 +25,10 @@ def run(study: Study) -> dict:
 
 def test_shape(real: Study) -> None:
     found = run(real)
-    assert set(found) == {"model", "data", "eps", "clean", "perturbations", "worst_case", "definitions"}
+    assert {"model", "data", "eps", "clean", "perturbations", "worst_case", "definitions"} <= set(found)
+    assert set(found["constant"]) == FIGURES | {"class"}
+    assert list(found["leave_one_out"]) == list(found["perturbations"])
+    assert found["caveats"] == []
     assert (found["model"], found["data"], found["eps"]) == ("cnn-normal", "shapes:test", 8 / 255)
     assert set(found["clean"]) == FIGURES
     assert set(found["worst_case"]) == set(found["definitions"]) == FIGURES | AROUND
@@ -82,6 +85,32 @@ def test_worst_case_is_below_every_candidate_and_above_its_bound(real: Study) ->
         assert worst[figure] <= min(candidate[figure] for candidate in candidates) + 1e-12
     for suffix in ("", "_foreground"):
         assert worst[f"cmiou_bound{suffix}"] <= worst[f"cmiou{suffix}"] <= worst[f"cmiou_selected{suffix}"]
+
+
+def test_one_class_everywhere_by_hand(tiny: Study) -> None:
+    constant = run(tiny)["constant"]
+    assert constant["class"] == "b"
+    assert constant["accuracy"] == pytest.approx(12 / 20)
+    assert constant["cmiou"] == pytest.approx((0 + 12 / 20) / 2)
+    assert constant["nmiou"] == pytest.approx(((0 + 4 / 10) / 2 + (0 + 8 / 10) / 2) / 2)
+    assert constant["accuracy_foreground"] is None
+
+
+def test_leave_one_out_by_hand(tiny: Study) -> None:
+    found = run(tiny)["leave_one_out"]
+    assert found["x"]["accuracy"] == pytest.approx((5 + 4) / 20 - 6 / 20)
+    assert found["y"]["accuracy"] == pytest.approx((2 + 8) / 20 - 6 / 20)
+    assert found["y"]["nmiou"] == pytest.approx((0.625 - 0.2) / 2)
+
+
+def test_pairs_are_models_on_the_same_images_under_the_same_threat(tiny: Study) -> None:
+    sturdy = replace(tiny, model="n", outcomes=tiny.outcomes[1:])
+    (pair,) = summary([tiny, sturdy, replace(sturdy, model="o", ids=("first", "third"))])["pairs"]
+    assert (pair["first"], pair["second"], pair["images"]) == ("m", "n", 2)
+    assert pair["accuracy"]["value"] == pytest.approx((2 + 4) / 20 - (5 + 4) / 20)
+    assert pair["accuracy"]["low"] == pytest.approx((2 - 5) / 10)
+    assert pair["accuracy"]["high"] == 0
+    assert summary([tiny, tiny])["pairs"] == []
 
 
 def test_without_a_background_class_foreground_figures_are_null(tiny: Study) -> None:

@@ -1,0 +1,53 @@
+"""Sentences that a reader of the worst case must know."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from segstress.metrics.intervals import Interval
+from segstress.reports import Choice, Study
+from segstress.reports.assessment import assess
+from segstress.reports.caveats import caveats
+from segstress.reports.tables import leave_out
+
+CHOICE = Choice(("x",), ("y",), 8, Interval(0.012, 0.0, 0.031), Interval(0.02, 0.01, 0.04))
+
+
+def spared(tiny: Study) -> Study:
+    """The second image was finished by x and never tried by y."""
+    x, y = tiny.outcomes
+    first = (True, False)
+    counts = {key: table * [[[1]], [[0]]] for key, table in y.counts.items()}
+    y = replace(y, answered=y.answered & first, counts=counts, rows=(y.rows[0], replace(y.rows[1], status="skipped")))
+    few = x.counts["accuracy", "all"].copy()
+    few[1] = [[0, 5, 2], [1, 5, 8]]
+    x = replace(x, answered=y.answered | True, counts={**x.counts, ("accuracy", "all"): few})
+    return replace(tiny, outcomes=(x, y), done_at=0.1)
+
+
+def test_nothing_is_said_of_a_plain_run(tiny: Study) -> None:
+    assert caveats(assess(tiny)) == []
+
+
+def test_an_adaptive_run_says_what_it_kept_dropped_and_lost(tiny: Study) -> None:
+    (said,) = caveats(assess(replace(tiny, choice=CHOICE)))
+    assert "all 2 attacks were tried on a sample of 8 images" in said
+    assert "worth their passes there: x. Dropped: y." in said
+    assert "accuracy too high by an estimated 1.2 points (95 % interval 0.0 to 3.1)" in said
+    assert "NmIoU by 2.0 points" in said
+
+
+def test_an_adaptive_run_that_dropped_nothing_says_so(tiny: Study) -> None:
+    (said,) = caveats(assess(replace(tiny, choice=replace(CHOICE, kept=("x", "y"), dropped=()))))
+    assert "all 2 attacks proved worth their passes" in said
+
+
+def test_what_stands_on_spared_images_bounds_the_error(tiny: Study) -> None:
+    (said,) = caveats(assess(spared(tiny)))
+    assert "at most 10 % of its pixels right counted as finished" in said
+    assert "1 image in all: worst-case accuracy may be lower than stated by at most 5.0 points" in said
+
+
+def test_leave_one_out_warns_where_images_were_spared(tiny: Study) -> None:
+    assert "--exhaustive" in leave_out(assess(spared(tiny))).note
+    assert "--exhaustive" not in leave_out(assess(tiny)).note

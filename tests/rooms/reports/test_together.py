@@ -1,0 +1,68 @@
+"""Several studies side by side: curves over eps, pairs of models, pictures of both."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import sample_study
+
+from segstress.reports import Frame, Study
+from segstress.reports.assessment import assess
+from segstress.reports.grids import on_all_models, under_all_attacks
+from segstress.reports.radii import families, radii
+from segstress.reports.rivals import pairs, rivals
+
+
+def test_radii_of_one_model_make_a_curve_from_clean_outwards(tiny: Study) -> None:
+    wide, narrow = replace(tiny, ball="linf"), replace(tiny, ball="linf", eps=2 / 255, threat="linf 2/255")
+    alone = replace(wide, model="n")
+    flat = replace(narrow, ball="l2")
+    (family,) = families([assess(study) for study in (wide, narrow, alone, flat)])
+    assert [judged.study.eps for judged in family] == [2 / 255, 8 / 255]
+    table = radii(family)
+    assert [row[1] for row in table.rows] == ["clean", "linf 2/255", "linf 8/255"]
+    assert [row[2].value for row in table.rows] == [18 / 20, 6 / 20, 6 / 20]
+
+
+def test_models_are_paired_on_the_images_that_both_have_answered(real: Study) -> None:
+    other = sample_study.study("sturdy", 12, scale=0.4)
+    seen = np.arange(12) > 0
+    known = {zone: table * seen[:, None, None] for zone, table in other.clean.items()}
+    other = replace(other, clean=known, clean_answered=seen)
+    (group,) = rivals([assess(real), assess(other)])
+    (row,) = pairs([group]).rows
+    assert row[:5] == ("cnn-normal", "sturdy", "shapes:test", "linf 8/255", 11)
+    assert row[5].low <= row[5].value <= row[5].high < 0
+    assert row[6] == 0
+
+
+def test_a_pair_without_a_common_image_has_no_line(tiny: Study) -> None:
+    first, second = (
+        replace(tiny, model=name, clean_answered=np.array(seen))
+        for name, seen in (("m", [True, False]), ("n", [False, True]))
+    )
+    assert pairs(rivals([assess(first), assess(second)])).rows == ()
+
+
+def tiles(study: Study, place: int) -> list[Frame]:
+    return [frame for frame in study.frames if frame.image_id == study.ids[place]]
+
+
+def test_the_grid_of_an_image_has_a_picture_and_a_map_for_every_attack(real: Study) -> None:
+    fewer = replace(real, frames=(*tiles(real, 0)[:2], *tiles(real, 1)))
+    drawing = under_all_attacks(fewer)
+    assert drawing is not None
+    assert real.ids[1] in drawing.caption
+    assert len(drawing.figure.axes) == 2 * (2 + len(real.outcomes))
+    assert under_all_attacks(replace(real, frames=tiles(real, 0)[:1])) is None
+
+
+def test_the_grid_of_models_shows_the_attack_that_all_have(real: Study) -> None:
+    common = [frame for frame in real.frames if frame.outcome == "segpgd 8/255"]
+    other = replace(real, model="sturdy", frames=tuple(common[:4]))
+    drawing = on_all_models([real, other])
+    assert drawing is not None
+    assert drawing.title == "segpgd 8/255 at linf 8/255 on every model"
+    assert len(drawing.figure.axes) == 4 * (2 + 2)
+    assert on_all_models([real, replace(other, frames=())]) is None
