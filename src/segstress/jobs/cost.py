@@ -56,7 +56,9 @@ def _passes(change: Perturbation) -> tuple[int, int]:
     """The most forwards and backwards that one image costs; corruptions do not look at the model."""
     if isinstance(change, MultiAttack):
         return change.passes()
-    return change.algorithm.passes() if isinstance(change, Attack) else (0, 0)
+    forwards, backwards = change.algorithm.passes() if isinstance(change, Attack) else (0, 0)
+    draws = change.draws if isinstance(change, Attack) else 1
+    return draws * forwards, draws * backwards
 
 
 def affordable_passes(plan: Plan, cell: Cell, workers: int) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 from tests.conftest import net
@@ -85,6 +87,20 @@ def test_an_id_without_image_is_its_own_error(source, tmp_path):
     (told,) = figures([tmp_path / "run"])["runs"]
     (replayed,) = told["perturbations"].values()
     assert (replayed["images"], replayed["errors"]) == (3, 1)
+
+
+def test_a_report_needs_the_images_no_more(source, tmp_path):
+    shutil.copytree(source, tmp_path / "copy")
+    evaluate(asked(net("tiny"), perturbations=[f"transfer:{tmp_path / 'copy'}"]), tmp_path / "run", ALONE)
+    before = figures([tmp_path / "run"])
+    shutil.rmtree(tmp_path / "copy")
+    assert figures([tmp_path / "run"]) == before
+
+
+def test_a_folder_that_does_not_exist_is_refused_at_once(tmp_path):
+    with pytest.raises(BadInput, match="does not exist"):
+        evaluate(asked(net("tiny"), perturbations=["transfer:nowhere"]), tmp_path / "run", ALONE)
+    assert not Store(tmp_path / "run").cells()
 
 
 def test_images_of_another_size_are_refused(source, tmp_path):

@@ -42,12 +42,10 @@ def examine(plan: Plan) -> list[Diagnosis]:
 
 def admit(plan: Plan, diagnoses: Sequence[Diagnosis]) -> None:
     """Refuse a plan whose figures would mean nothing."""
-    searching = [attack for attack in _attacks(plan) if not isinstance(attack.algorithm, Transfer)]
-    fatal = {"train-mode"}
-    if any(attack.algorithm.passes()[1] for attack in searching):
-        fatal.add("no-gradient")
-    if any(attack.draws == 1 for attack in searching):
-        fatal.add("stochastic")
+    attacks = _attacks(plan)
+    backwards = [attack.algorithm.passes()[1] for attack in attacks]
+    single = [attack for attack in attacks if attack.draws == 1 and not isinstance(attack.algorithm, Transfer)]
+    fatal = {"train-mode"} | ({"no-gradient"} if any(backwards) else set()) | ({"stochastic"} if single else set())
     for diagnosis in diagnoses:
         for flag, line in zip(diagnosis.flags, diagnosis.lines(), strict=True):
             if flag.name in fatal:
