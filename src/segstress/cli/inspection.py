@@ -62,6 +62,8 @@ class Sort(StrEnum):
     regions = "regions"
     batteries = "batteries"
     metrics = "metrics"
+    concordances = "concordances"
+    formats = "formats"
 
 
 def list_names(sort: Annotated[Sort, typer.Argument(help="What to list.")]) -> None:

@@ -12,6 +12,8 @@ from jaxtyping import Shaped
 from ..core import BadImage, BadInput
 from .ballots.ballot import Scheme
 
+POOL = ""  # stands for the pool's own masks among the tables of models
+
 
 @dataclass(frozen=True)
 class Vocabulary:
@@ -47,7 +49,7 @@ class Vocabulary:
 
 
 def read_vocabulary(content: Mapping[str, Any], models: Sequence[str]) -> Vocabulary:
-    """From a mapping: `classes`, optionally `background`, and under `models` the class name of each output."""
+    """From a mapping: `classes`, perhaps `background`, and tables of class names for `models` and for the `pool`."""
     classes = content.get("classes")
     if not isinstance(classes, list) or len(classes) < 2 or len(set(classes)) != len(classes):
         raise BadInput(f"class file: expected 'classes' with at least two different names, found {classes!r}")
@@ -56,10 +58,13 @@ def read_vocabulary(content: Mapping[str, Any], models: Sequence[str]) -> Vocabu
     if unknown:
         raise BadInput(f"class file: '{unknown[0]}' is no model of this competition; they are {', '.join(models)}")
     background = content.get("background")
+    tables = {name: _table(table, classes, name) for name, table in given.items()}
+    if "pool" in content:
+        tables[POOL] = _table(content["pool"], classes, "pool")
     return Vocabulary(
         classes=tuple(classes),
         background=None if background is None else _place(background, classes, "background"),
-        tables={name: _table(table, classes, name) for name, table in given.items()},
+        tables=tables,
     )
 
 

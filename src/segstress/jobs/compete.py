@@ -15,8 +15,8 @@ from ..core import BadInput
 from ..runtime import alone, record
 from .evaluate import Progress
 from .mad_compare import compare
+from .mad_field import Field
 from .mad_index import index
-from .mad_labels import Field
 from .mad_plan import Contest, Entrant, admit, entrants, read_contest, vocabulary
 from .mad_predict import predict
 from .mad_rank import by_truth, by_votes

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..attacks import attacks, losses
+from ..competition.ballots.ballot import formats
+from ..competition.discrepancy import concordances
 from ..core import Registry, regions
 from ..corruptions import corruptions
 from ..data import datasets
@@ -20,6 +22,8 @@ REGISTRIES: dict[str, Registry[Any]] = {
     "datasets": datasets,
     "regions": regions,
     "metrics": metrics,
+    "concordances": concordances,
+    "formats": formats,
 }
 
 

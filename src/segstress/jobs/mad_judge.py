@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections import defaultdict
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from ..core import BadInput, to_plain
+from ..data.kept import pack, unpack
 from ..data.palette import make_palette
 from ..judge.booth import Booth
 from ..judge.deck import Deck, Mode, Question, check_name, deal
 from ..judge.server import make_token
 from ..runtime import write
 from .compete import Competition
-from .mad_labels import Field
+from .mad_field import Field
 from .mad_screening import decisions
 
 LABELS = "labels"  # the source of a map that annotators drew
@@ -26,22 +28,24 @@ REPEATS = 0.1  # share of trials shown again with sides swapped
 
 
 class FieldPictures:
-    """Pictures of a competition."""
+    """Pictures of a competition; a shard that was opened for one image hands over all that will be asked for."""
 
-    def __init__(self, field: Field) -> None:
-        self.field = field
+    def __init__(self, field: Field, images: Iterable[str]) -> None:
+        self.field, self.images = field, frozenset(images)
         self.image = lru_cache(64)(field.pixels)
-        self._maps = lru_cache(64)(lambda image: dict(field.maps([image]))[image])
+        self._maps: dict[str, bytes] = {}  # compressed: many hundreds of images fit into memory
 
     def labels(self, image: str, source: str) -> np.ndarray:
         """A model's map, or the imported labels."""
-        if source != LABELS:
-            found: np.ndarray = self._maps(image)[source]
-            return found
-        labels = self.field.label(image)
-        if labels is None:
-            raise BadInput(f"image {image} has no labels; import them first")
-        return labels
+        if source == LABELS:
+            labels = self.field.label(image)
+            if labels is None:
+                raise BadInput(f"image {image} has no labels; import them first")
+            return labels
+        if image not in self._maps:
+            together = [other for other in self.field.shard(image) if other in self.images]
+            self._maps |= {other: pack(maps) for other, maps in self.field.maps(together)}
+        return unpack(self._maps[image])[source]
 
 
 def open_booth(competition: Competition, mode: Mode, repeats: float = REPEATS) -> Booth:
@@ -57,7 +61,7 @@ def open_booth(competition: Competition, mode: Mode, repeats: float = REPEATS) -
         mode=mode,
         secret=key["secret"],
         ledger=decisions(competition.folder, mode),
-        pictures=FieldPictures(competition.images()),
+        pictures=FieldPictures(competition.images(), [question.image for question in asked]),
         deal=_dealer(competition.folder, asked, mode, key["secret"], repeats),
         classes=words.classes,
         palette=palette,

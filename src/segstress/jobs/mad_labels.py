@@ -1,4 +1,4 @@
-"""Selected images to annotators and back, and the truth that they or the pool's own masks tell."""
+"""Selected images to annotators, and their labels back."""
 
 from __future__ import annotations
 
@@ -11,65 +11,15 @@ import numpy as np
 
 from ..competition.ballots.ballot import Ballot, formats
 from ..competition.ballots.fiftyone import Shown, write_fiftyone
-from ..competition.ballots.palette_png import read_mask, write_mask
-from ..competition.discrepancy import pair_counts
+from ..competition.ballots.palette_png import write_mask
 from ..competition.select import Member
-from ..competition.vocabulary import Vocabulary
-from ..core import BadImage, BadInput, digest
-from ..data import Sample, resize
-from ..metrics.scores import image_miou
+from ..core import BadInput, digest
 from ..runtime import write
-from .mad_plan import Contest, Entrant
-from .mad_screening import doubted, screen
-from .mad_store import ContestStore
+from .mad_field import Field, quality
+from .mad_screening import screen
 
 MANIFEST = "export.json"  # what was sent, so that an import can tell what changed
 OWN = ("empty", "masks", "labels")  # labels to begin from, other than a model's: none, the pool's, the imported
-
-
-class Field:
-    """The chosen images of a competition with every model's map of them."""
-
-    def __init__(self, store: ContestStore, contest: Contest, entrants: Sequence[Entrant], words: Vocabulary) -> None:
-        self.store, self.contest, self.entrants, self.words = store, contest, entrants, words
-        self.data = contest.data()
-        self._parts = {image: part for part in store.parts() for image in part.images}
-
-    def sample(self, image: str) -> Sample:
-        """The image as the models saw it."""
-        part = self._parts[image]
-        name = part.names[part.images.index(image)]
-        return resize(self.data.read(name), self.data.resize)
-
-    def pixels(self, image: str) -> np.ndarray:
-        """The image as 8-bit RGB."""
-        shown = self.sample(image).image[:3].numpy().transpose(1, 2, 0)
-        return np.round(np.broadcast_to(shown, (*shown.shape[:2], 3)) * 255).astype(np.uint8)
-
-    def maps(self, images: Sequence[str]) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-        """Each image with the maps of all models that have one; every shard is opened once."""
-        for part in dict.fromkeys(self._parts[image] for image in images):
-            by_model = {entrant.name: self.store.maps(entrant, part) for entrant in self.entrants}
-            for image in part.images:
-                if image in images:
-                    yield image, {name: maps[image] for name, maps in by_model.items() if image in maps}
-
-    def mask(self, image: str) -> np.ndarray | None:
-        """The pool's own mask, where it has one."""
-        sample = self.sample(image)
-        if not sample.valid.any():
-            return None
-        blank = self.words.scheme.blank(1, 1)
-        return np.where(sample.valid.numpy(), sample.labels.numpy(), self.words.scheme.void).astype(blank.dtype)
-
-    def label(self, image: str) -> np.ndarray | None:
-        """The imported labels, where there are any."""
-        path = self.store.folder / "labels" / f"{image}.png"
-        return read_mask(path, self.words.scheme) if path.exists() else None
-
-    def trusted(self, image: str) -> np.ndarray | None:
-        """The imported labels, unless someone found them wrong."""
-        return None if image in doubted(self.store.folder) else self.label(image)
 
 
 def export(field: Field, members: Sequence[Member], spec: str, out: Path, prefill: str = OWN[0]) -> int:
@@ -164,10 +114,3 @@ def _manifest(folder: Path) -> Mapping[str, str]:
 
 def _print(labels: np.ndarray) -> str:
     return digest([labels.shape, labels.tobytes().hex()])
-
-
-def quality(truth: np.ndarray, labels: np.ndarray, words: Vocabulary) -> float:
-    """mIoU of a map against the truth, over the classes that either shows; NaN where nothing has a truth."""
-    if truth.shape != labels.shape:
-        raise BadImage(f"the truth is {truth.shape}, the prediction {labels.shape}")
-    return float(image_miou(pair_counts(np.stack([truth, labels]), len(words.classes))[0])[1])

@@ -20,7 +20,7 @@ from ..competition.vocabulary import Vocabulary, read_vocabulary
 from ..core import BadImage, BadInput, digest, import_source, settings, to_plain
 from ..data import Dataset, resize
 from ..data import load as load_data
-from ..models import fingerprint, models
+from ..models import Model, fingerprint, models
 from ..models import load as load_model
 from ..runtime import Numerics, write
 from .plan import Specs, read_yaml
@@ -71,13 +71,14 @@ class Entrant:
 def entrants(contest: Contest) -> list[Entrant]:
     """The models in their order; where two share a label, the later one carries its hash."""
     specs = [*contest.models, *(rivals(contest.models[0], contest.copies) if contest.models else [])]
-    built = list(map(models.build, specs))
-    prints = [fingerprint(load_model(model), model) for model in built]
-    if len(set(prints)) < 2:
-        raise BadInput(f"a competition needs at least two different models, found {len(set(prints))}; try --copies 3")
+    built: dict[str, Model] = {}
+    for model in map(models.build, specs):
+        built.setdefault(fingerprint(load_model(model), model), model)
+    if len(built) < 2:
+        raise BadInput(f"a competition needs at least two different models, found {len(built)}; try --copies 3")
     found: list[Entrant] = []
     used: Counter[str] = Counter()
-    for model, weights in dict(zip(built, prints, strict=True)).items():
+    for weights, model in built.items():
         name = model.label if not used[model.label] else f"{model.label}-{weights[:4]}"
         used[model.label] += 1
         found.append(Entrant(name, models.spec(model), weights))

@@ -17,7 +17,7 @@ from ..competition.uncertainty import rank
 from ..competition.votes import Tally, Vote, check_votes, tally
 from ..core import BadInput
 from ..judge.ledger import Ledger
-from .mad_labels import Field, quality
+from .mad_field import Field, quality
 from .mad_screening import decisions
 
 PRIOR = 0.1  # precision of the normal prior that keeps strengths of separable votes finite

@@ -23,6 +23,22 @@ from segstress.jobs.mad_store import read_table
 QUIET = Progress()
 POOL = "shapes:pool?count=20&size=32&labelled=true"
 MODELS = [f"compact:cnn?seed={seed}" for seed in range(3)]
+NETS = Path(__file__).parents[2] / "nets.py"
+FUSSY = """
+import torch
+from torch import nn
+
+class Fussy(nn.Module):
+    calls = 0
+    def forward(self, images):
+        Fussy.calls += 1
+        if Fussy.calls == 5:
+            raise RuntimeError("does not like it")
+        return torch.cat([images, images, images[:, :1]], 1)
+
+def net():
+    return Fussy()
+"""
 
 
 def compete(folder: Path, **changes: Any) -> Competition:
@@ -186,11 +202,15 @@ def test_different_label_sets_are_joined(tmp_path: Path) -> None:
         "models:\n  cnn: [ground, thing, thing, thing, thing, thing, null]\n  transformer: {0: ground, 2: thing}\n"
     )
     models = ["compact:cnn", "compact:transformer?classes=3"]
-    pool = "shapes:pool?count=8&size=32"
+    pool = "shapes:pool?count=8&size=32&labelled=true"
     with pytest.raises(BadInput, match="has 3 outputs, expected 7"):
         compete(tmp_path / "a", models=models, pool=pool)
     competition = compete(tmp_path / "b", models=models, pool=pool, classes=str(words))
     assert {row["class"] for row in rows(competition.folder)} <= {"thing"}
+    with pytest.raises(BadInput, match="under 'pool'"):
+        competition.rank("masks")
+    words.write_text(words.read_text() + "pool: [ground, thing, thing, thing, thing, thing, thing]\n")
+    assert reopen(competition.folder).rank("masks", draws=10).names == ["cnn", "transformer"]
 
 
 @pytest.mark.parametrize(
@@ -205,6 +225,42 @@ def test_different_label_sets_are_joined(tmp_path: Path) -> None:
 def test_bad_requests_are_refused(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=message):
         compete(tmp_path / "run", **changes)
+
+
+def test_an_empty_selection_is_refused(tmp_path: Path) -> None:
+    table = tmp_path / "scale.yaml"
+    names = ("disc", "square", "triangle", "cross", "ring", "striped")
+    table.write_text("".join(f"{name}: [0.9995, 0.9998]\n" for name in names))
+    with pytest.raises(BadInput, match="the selection is empty"):
+        compete(tmp_path / "run", scale=str(table))
+
+
+def test_a_prediction_of_the_wrong_size_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="logits at"):
+        compete(tmp_path / "run", models=[MODELS[0], f"factory:{NETS}:coarse"])
+
+
+def test_an_image_that_a_model_cannot_answer_is_left_out_of_its_pairs(tmp_path: Path) -> None:
+    folder = tmp_path / "pool"
+    folder.mkdir()
+    for number in range(6):
+        pixels = np.random.default_rng(number).integers(1, 256, size=(32, 32, 3)).astype(np.uint8)
+        pixels[0, 0] = 255 if number else 0
+        Image.fromarray(pixels).save(folder / f"{number}.png")
+    source = tmp_path / "fussy.py"
+    source.write_text(FUSSY)
+    pool = f"folder:{folder}?images=.&masks=none"
+    models = [*MODELS[:2], f"factory:{source}:net"]
+    competition = begin(read_contest({"models": models, "pool": pool, "scale": "none"}), tmp_path / "run")
+    _, faults = walk(competition, QUIET, workers=1)
+    assert len(faults) == 1
+    assert "does not like it" in faults[0]
+    bad = faults[0].split(" on ")[1].split(":")[0]
+    assert bad not in {row["image"] for row in rows(competition.folder) if "net" in (row["defender"], row["attacker"])}
+    part = competition.store.parts()[0]
+    scores = competition.store.scores(competition.field, part, "miou", 7)[part.images.index(bad)]
+    assert np.isfinite(scores[0, 1])
+    assert np.isnan(scores[2, :2]).all()
 
 
 def test_a_folder_keeps_its_competition(done: Competition) -> None:
