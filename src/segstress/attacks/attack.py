@@ -22,6 +22,7 @@ from ..core import (
     regions,
     settings,
 )
+from ..metrics.counts import predict
 from .algorithm import Algorithm, attacks
 from .polish import polish
 from .problem import Problem
@@ -62,6 +63,9 @@ class Attack:
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
         """The most harmful images found, one result for each goal."""
         batch = _with_goal(batch, self.threat.target)
+        if self.threat.reference == "prediction":
+            with torch.no_grad():
+                batch = replace(batch, labels=torch.where(batch.valid, predict(model(batch.images)), 0))
         zones = {}
         if self.region is not None:
             zones["inside"] = self.region.mask(batch, seed)

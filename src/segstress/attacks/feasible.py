@@ -49,10 +49,12 @@ class Feasible:
         return gradient / length.clamp(min=torch.finfo(gradient.dtype).tiny)
 
     def along(self, gradient: Deltas) -> Deltas:
-        """The gradient itself, as long in l2 as the deltas that fill a ball of radius one: large where it matters."""
-        filling = gradient[0].numel() ** 0.5 if self.norm == "linf" else 1.0
+        """The gradient itself, for balls of radius one: elements of linf steps are one in the mean square.
+
+        In l2 it is a tenth of the radius long: longer steps spend length on pixels that are won already."""
+        l2_length = gradient[0].numel() ** 0.5 if self.norm == "linf" else 0.1
         length = gradient.flatten(1).norm(dim=1)[:, None, None, None]
-        return filling * (gradient / length.clamp(min=torch.finfo(gradient.dtype).tiny))
+        return l2_length * (gradient / length.clamp(min=torch.finfo(gradient.dtype).tiny))
 
     def apply(self, delta: Deltas) -> Deltas:
         """The perturbed images; rounding cannot carry them out of [0, 1]."""

@@ -23,7 +23,7 @@ def logit_ratio(view: View, *, released: bool = False) -> Pixels:
     unit = length / ratio.abs()
     if view.logits.shape[1] == 2:
         unit = ((length * view.aim).flatten(1).sum(1) / view.aim.flatten(1).sum(1).clamp(min=1))[:, None, None]
-    return distance / unit.nan_to_num(1.0).clamp(min=torch.finfo(unit.dtype).tiny)
+    return distance / torch.where(unit > 0, unit, 1)  # a pixel exactly on the border, or an image all void, has none
 
 
 def penalty_slope(constraint: Pixels, strength: Pixels, multiplier: Pixels, *, released: bool = False) -> Pixels:
@@ -41,7 +41,7 @@ def spare_hardest(constraint: Pixels, aim: Bool[Tensor, "b h w"], share: float) 
     """The aim without that share of each image's pixels, those farthest from being won; ties are kept."""
     flat = torch.where(aim, constraint, -torch.inf).flatten(1)
     largest = flat.topk(max(int(share * flat.shape[1]), 1), dim=1).values
-    spared = (share * aim.flatten(1).sum(1)).long()
+    spared = (share * aim.flatten(1).sum(1).double()).long()
     last = largest.gather(1, (spared - 1).clamp(min=0)[:, None])[:, 0]
     limit = torch.where(spared > 0, last, torch.inf)
     return aim & (constraint <= limit[:, None, None])

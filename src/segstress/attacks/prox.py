@@ -10,7 +10,7 @@ import torch
 
 from .feasible import Deltas, Feasible, PerImage
 
-PASSES = 48  # exact in float64 from any start
+PASSES = 72  # exact in float64 from any start
 WARM_PASSES = 8  # enough from the radius of the step before, which is rarely far
 
 
@@ -35,7 +35,7 @@ def prox_linf(
 
     For a length r the best point is the boxed delta, clipped; the derivative in r is strength minus the sum of
     h (|delta| - r) over the elements whose boxed length is above r. Newton's steps find its root within few passes;
-    every other pass halves the bracket, because the box makes the derivative jump."""
+    every third pass halves the bracket, because the box makes the derivative jump."""
     boxed = delta.clamp(lower, upper)
     length, h = boxed.abs().flatten(1), metric.flatten(1)
     pull_of = h * delta.abs().flatten(1)
@@ -47,7 +47,7 @@ def prox_linf(
         rising = strength >= pull - weight * radius
         low, high = torch.where(rising, low, radius), torch.where(rising, radius, high)
         newton = (pull - strength) / weight.clamp(min=torch.finfo(h.dtype).tiny)
-        useful = (newton > low) & (newton < high) & (number % 2 == 0)
+        useful = (newton > low) & (newton < high) & (number % 3 < 2)
         radius = torch.where(useful, newton, (low + high) / 2)
     limit = radius[:, None, None, None]
     return boxed.clamp(-limit, limit)
@@ -59,7 +59,9 @@ def prox_l2(delta: Deltas, metric: Deltas, strength: PerImage, *, passes: int = 
     pull, t = metric * delta, strength[:, None, None, None]
     for _ in range(passes):
         middle = (low + high) / 2
-        longer = torch.addcmul(t, metric, middle[:, None, None, None]).reciprocal_().mul_(pull).flatten(1).norm(dim=1) > 1
+        longer = (
+            torch.addcmul(t, metric, middle[:, None, None, None]).reciprocal_().mul_(pull).flatten(1).norm(dim=1) > 1
+        )
         low, high = torch.where(longer, middle, low), torch.where(longer, high, middle)
     radius = high[:, None, None, None]
     return pull * radius / (metric * radius + t).clamp(min=torch.finfo(delta.dtype).tiny)

@@ -70,6 +70,7 @@ class Threat:
     radius: Radius = math.inf  # in [0, 1] units, "8/255"; infinite = as small as possible
     enough: float = 0.99  # share of wrong pixels that is success
     target: int | None = None  # the class wanted everywhere; none = any wrong class
+    reference: Literal["truth", "prediction"] = "truth"  # what a won pixel differs from: its label, or the clean answer
 
     @model_validator(mode="after")
     def _check(self) -> Threat:
@@ -83,7 +84,9 @@ class Threat:
 
     def __str__(self) -> str:
         target = "" if self.target is None else f" to class {self.target}"
-        return f"{self.norm} {format_radius(self.radius)}{target}"
+        reference = "" if self.reference == "truth" else " from the clean prediction"
+        size = "smallest" if math.isinf(self.radius) else format_radius(self.radius)
+        return f"{self.norm} {size}{target}{reference}"
 
 
 @dataclass(frozen=True)

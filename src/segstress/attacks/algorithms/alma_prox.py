@@ -41,7 +41,7 @@ class ALMAProx:
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """A step along the gradient in the metric of its running square, and a proximal one for the norm."""
         allowed, delta = problem.feasible, problem.start(False)
-        prices, stride, square = _Prices(self, problem), Stride(allowed), torch.zeros_like(delta)
+        prices, stride, square = _Prices(self, problem), Stride(allowed, self.steps), torch.zeros_like(delta)
         filling = allowed.size(torch.ones_like(delta))  # a step is of elements, a size of the whole
         first = torch.full_like(stride.length, self.steps // 2)  # step of the first success
         for step in range(self.steps):
@@ -62,6 +62,7 @@ class ALMAProx:
     def passes(self) -> tuple[int, int]:
         """One pass a step, a look at the clean image and at the last iterate, and the polish."""
         return self.steps + 2 + POLISHING, self.steps
+
 
 class _Prices:
     """Multipliers and penalties of every pixel, and the scale of each image's constraints."""
@@ -102,4 +103,4 @@ class _Prices:
 
     def _slope(self, constraint: Pixels, counted: Tensor) -> Pixels:
         released = self.attack.variant == "released"
-        return counted * penalty_slope(constraint, self.strength, self.multiplier, released=released)
+        return torch.where(counted, penalty_slope(constraint, self.strength, self.multiplier, released=released), 0)

@@ -33,7 +33,7 @@ class ASMA:
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """Gradient steps whose factor grows with the damage done."""
         allowed, delta = problem.feasible, problem.start(False)
-        stride = Stride(allowed)
+        stride = Stride(allowed, self.steps)
         for step in range(self.steps):
             look = problem.look(delta, _wanted, step / self.steps)
             stride.update(look.success, allowed.size(delta))

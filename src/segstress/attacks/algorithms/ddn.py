@@ -10,11 +10,12 @@ from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor
 
-from ...core import Radius, settings
+from ...core import settings
 from ..algorithm import Seeks, attacks
 from ..losses import LossName
 from ..polish import POLISHING
 from ..problem import Problem
+from ..stride import Stride
 
 
 @attacks.register("ddn")
@@ -26,17 +27,21 @@ class DDN:
     reaches: ClassVar[float | None] = 1.02
     loss: LossName = "masked-margin"
     steps: Annotated[int, Field(ge=1)] = 200
-    first: Radius = 0.25 / 255  # radius at the first step, for every pixel; it finds its scale from there
     step: Annotated[float, Field(gt=0)] = 1.0  # first length of a step, in radii
-    change: Annotated[float, Field(gt=0, lt=1)] = 0.05  # share by which the radius shrinks or grows
+    change: Annotated[float, Field(gt=0, lt=1)] = (
+        0.05  # share by which the radius shrinks or grows after the first success
+    )
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """Steps that shorten along half a cosine, each brought back into the ball."""
         allowed, delta = problem.feasible, problem.start(False)
-        radius = self.first * allowed.size(torch.ones_like(delta))
+        stride = Stride(allowed, self.steps)
+        radius = stride.length
         for step in range(self.steps):
             look = problem.look(delta, self.loss, step / self.steps)
-            radius = radius * torch.where(look.success, 1 - self.change, 1 + self.change)
+            stride.update(look.success, allowed.size(delta))
+            changed = radius * torch.where(look.success, 1 - self.change, 1 + self.change)
+            radius = torch.where(stride.found, changed, stride.length)
             length = self.step * radius * (0.01 + 0.99 * (1 + math.cos(math.pi * step / self.steps)) / 2)
             delta = allowed.project(delta + length[:, None, None, None] * allowed.along(look.gradient), radius)
         return delta

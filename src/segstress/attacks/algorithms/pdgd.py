@@ -33,18 +33,18 @@ class PDGD:
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """A primal step by Adam on margins and norm, a dual step by the sign of each margin."""
         allowed, delta = problem.feasible, problem.start(False)
-        duals, stride = Duals(problem, self.steps), Stride(allowed)
+        duals, stride = Duals(problem, self.steps), Stride(allowed, self.steps)
         mean, square = torch.zeros_like(delta), torch.zeros_like(delta)
         filling = allowed.size(torch.ones_like(delta))  # Adam steps by elements, sizes are of the whole
         for step in range(self.steps):
             look = problem.look(delta, duals.at(step), step / self.steps)
             stride.update(look.success, allowed.size(delta))
-            length = delta.flatten(1).norm(dim=1).clamp(min=torch.finfo(delta.dtype).tiny)
-            descent = look.gradient - delta * (duals.norm_weight / length)[:, None, None, None]
+            length = delta.flatten(1).norm(dim=1).clamp(min=torch.finfo(delta.dtype).tiny)[:, None, None, None]
+            descent = look.gradient - duals.norm_weight[:, None, None, None] * (delta / length)
             mean.lerp_(descent, 0.1)
             square.mul_(0.999).addcmul_(descent, descent, value=0.001)
             metric = (square / (1 - 0.999 ** (step + 1))).sqrt_().add_(1e-8)
-            rate = SHARE * stride.length / filling if self.rate is None else torch.full_like(length, self.rate)
+            rate = SHARE * stride.length / filling if self.rate is None else torch.full_like(filling, self.rate)
             rate = rate * self.fade ** (step / self.steps) / (1 - 0.9 ** (step + 1))
             delta = allowed.project(delta + rate[:, None, None, None] * mean / metric, problem.reach)
         return delta

@@ -34,7 +34,7 @@ class PDPGD:
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """A primal step by Adam, the norm's proximal step in Adam's metric, a dual step by the sign of each margin."""
         allowed, delta = problem.feasible, problem.start(False)
-        duals, stride = Duals(problem, self.steps), Stride(allowed)
+        duals, stride = Duals(problem, self.steps), Stride(allowed, self.steps)
         filling = allowed.size(torch.ones_like(delta))  # Adam steps by elements, sizes are of the whole
         mean, square = torch.zeros_like(delta), torch.zeros_like(delta)
         for step in range(self.steps):

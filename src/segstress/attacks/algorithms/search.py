@@ -66,9 +66,7 @@ class Search:
             look = problem.look(delta, self.loss, step / self.steps, radius=radius, resting=resting)
             length = look.gradient.abs().sum((1, 2, 3), keepdim=True).clamp(min=torch.finfo(delta.dtype).tiny)
             trend = self.momentum * trend + look.gradient / length
-            delta = allowed.project(
-                delta + (self.step * radius)[:, None, None, None] * allowed.steepest(trend), radius
-            )
+            delta = allowed.project(delta + (self.step * radius)[:, None, None, None] * allowed.steepest(trend), radius)
         problem.peek(delta, radius=radius, resting=resting)
         return delta
 

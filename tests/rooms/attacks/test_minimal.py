@@ -1,0 +1,142 @@
+"""Minimal attacks where the smallest delta is known, and what they owe their users at the edges."""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import segstress
+from segstress.attacks import Attack, attacks
+from segstress.core import Threat
+from segstress.testing.toys import linear_model, scaled_batch, smallest_radius, toy_batch, toy_model
+
+SMALL = ["alma-prox", "pdpgd", "pdgd", "fmn", "ddn", "dag", "asma", "pgd-ce-search", "pgd-dlr-search", "ifgsm-search"]
+
+
+def attack_of(spec, **threat):
+    return Attack(algorithm=attacks.build(spec), threat=Threat(**threat))
+
+
+def ratio(spec, optimum, seed, side):
+    """Polished size over the optimum, on a seven-class linear model."""
+    model = linear_model(7, seed)
+    batch = scaled_batch(model, optimum, side, seed=seed)
+    result = attack_of(spec).perturb(model, batch, 0).results[0]
+    wrong = ((model(result.images).argmax(1) != batch.labels) & batch.valid).sum() / batch.valid.sum()
+    return float(result.size) / optimum if wrong >= 0.99 else math.inf
+
+
+@pytest.mark.parametrize(("spec", "factor"), [("fmn", 1.3), ("ddn", 1.3), ("dag", 1.6)])
+def test_seven_classes_are_broken_near_the_optimum(spec, factor):
+    assert median(ratio(spec, 0.8 / 255, seed, 24) for seed in range(3)) <= factor
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("optimum", [0.8 / 255, 25 / 255])
+@pytest.mark.parametrize(
+    ("spec", "factor"), [("alma-prox", 1.25), ("pdpgd", 1.3), ("fmn", 1.3), ("ddn", 1.3), ("dag", 1.6)]
+)
+def test_seven_classes_at_full_size(spec, factor, optimum):
+    assert median(ratio(spec, optimum, seed, 48) for seed in range(10)) <= factor
+
+
+@pytest.mark.parametrize(
+    ("spec", "factor"),
+    [("fmn", 1.1), ("ddn", 1.1), ("alma-prox?steps=200", 1.1), ("pdpgd?steps=200", 1.7), ("pdgd?steps=200", 1.8)],
+)
+def test_l2_is_broken_near_its_own_optimum(spec, factor):
+    model = linear_model()
+    batch = scaled_batch(model, 5 / 255)
+    result = attack_of(spec, norm="l2").perturb(model, batch, 0).results[0]
+    optimum = float(smallest_radius(model, batch, 0.99, "l2"))
+    assert optimum * 0.999 <= float(result.size) <= factor * optimum
+
+
+@pytest.mark.parametrize("name", ["alma-prox", "pdpgd", "fmn", "ddn"])
+def test_targeted_search_reaches_its_class(name):
+    model = toy_model()
+    batch = toy_batch(model)
+    result = attack_of({"kind": name, "steps": 100}, target=2, enough=0.9).perturb(model, batch, 0).results[0]
+    assert result.goal == "90%"
+    assert ((model(result.images).argmax(1) == 2).flatten(1).double().mean(1) >= 0.9).all()
+
+
+class Synchronisations(TorchDispatchMode):
+    """Counts what makes a GPU wait for the host."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, operator, types, arguments=(), keywords=None):
+        self.count += operator.overloadpacket._qualified_op_name in ("aten::_local_scalar_dense", "aten::nonzero")
+        return operator(*arguments, **(keywords or {}))
+
+
+@pytest.mark.parametrize("name", ["alma-prox", "pdpgd", "pdgd", "fmn", "ddn", "asma"])
+def test_the_host_waits_at_most_once_in_ten_steps(name):
+    model = toy_model()
+    batch = toy_batch(model)
+    counts = []
+    for steps in (20, 60):
+        with Synchronisations() as seen:
+            attack_of({"kind": name, "steps": steps}).perturb(model, batch, 0)
+        counts.append(seen.count)
+    assert counts[1] - counts[0] <= 4  # for 40 more steps
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_one_step_two_classes_and_void_minus_one_are_no_trouble(name):
+    model = linear_model()
+    batch = toy_batch(model, wide=False)
+    labels = torch.where(batch.valid, batch.labels, -1)
+    with torch.no_grad():
+        seen = segstress.attack(name, model, batch.images, labels, ignore=-1, steps=1)
+    assert torch.isfinite(seen.images).all()
+    assert set(seen.norms) == {"linf", "l2", "l1"}
+    assert torch.allclose(seen.size, seen.norms["linf"])
+
+
+def test_labels_of_eight_bits_give_the_same():
+    model = linear_model()
+    batch = toy_batch(model, wide=False)
+    labels = torch.where(batch.valid, batch.labels, 255)
+    wide, narrow = (segstress.attack("ddn", model, batch.images, each, steps=30) for each in (labels, labels.byte()))
+    assert torch.equal(wide.images, narrow.images)
+
+
+def test_dag_as_published_gives_the_clean_image_on_failure_and_ours_the_most_harmful():
+    model = toy_model()
+    batch = toy_batch(model)
+    ours, paper = (
+        attack_of({"kind": "dag", "steps": 5, "step": 0.01, "variant": variant}).perturb(model, batch, 0).results[0]
+        for variant in ("ours", "paper")
+    )
+    assert (ours.size > 0).all()
+    assert torch.equal(paper.images, batch.images)
+
+
+@pytest.mark.parametrize("clip", ["clamp", "rescale"])
+def test_inside_a_ball_the_clipped_delta_is_a_candidate(clip):
+    model = linear_model()
+    batch = scaled_batch(model, 25 / 255)
+    attack = Attack(algorithm=attacks.build("ddn"), threat=Threat(radius=10 / 255), clip=clip)
+    for result in attack.perturb(model, batch, 0).results:
+        assert float(result.size) <= 10 / 255 + 1e-9
+        assert result.raw_size is None
+
+
+def test_clean_prediction_as_reference_asks_for_other_pixels():
+    model = linear_model()
+    batch = toy_batch(model, wide=False)
+    truth, prediction = (
+        attack_of("ddn", reference=reference).perturb(model, batch, 0).results[0]
+        for reference in ("truth", "prediction")
+    )
+    changed = (model(prediction.images).argmax(1) != model(batch.images).argmax(1)) & batch.valid
+    assert (changed.flatten(1).sum(1) / batch.valid.flatten(1).sum(1) >= 0.99).all()
+    assert not torch.equal(truth.images, prediction.images)
