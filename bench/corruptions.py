@@ -3,7 +3,7 @@
 The peer needs numba and OpenCV, so it lives in an environment of its own:
 
     python -m venv peer && peer/bin/pip install imagecorruptions-imaug==1.1.5
-    python bench/corruptions.py --peer peer/bin/python
+    python bench/corruptions.py --peer peer/bin/python        (or PEER=peer/bin/python make bench)
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ def our_seconds(name: str, images: torch.Tensor) -> float:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--peer", help="Python interpreter that has imagecorruptions-imaug 1.1.5")
+    parser.add_argument(
+        "--peer", default=os.environ.get("PEER"), help="Python interpreter that has imagecorruptions-imaug 1.1.5"
+    )
     parser.add_argument("--pairs", type=int, default=3, help="alternating pairs after one to warm up")
     given = parser.parse_args()
     torch.set_num_threads(1)

@@ -97,16 +97,15 @@ def alter(
 
     def at(whole: int) -> Altered:
         if whole == 0:
-            return Altered(images, None if severity else torch.zeros_like(images[:, 0], dtype=torch.bool))
+            nowhere = torch.zeros_like(images[:, 0], dtype=torch.bool)
+            return Altered(images, nowhere if isinstance(corruption, LocalEffect) else None)
         level = corruption.scaled(corruption.levels[whole - 1], factor)
         return corruption.alter(images, level, Draws.of(ids, seed, purpose, images.device))
 
     if float(severity).is_integer():
         return at(int(severity))
     below, above = at(math.floor(severity)), at(math.ceil(severity))
-    touched = above.touched
-    if below.touched is not None and touched is not None:
-        touched = touched | below.touched
+    touched = None if below.touched is None or above.touched is None else below.touched | above.touched
     return Altered(torch.lerp(below.images, above.images, severity - math.floor(severity)), touched)
 
 

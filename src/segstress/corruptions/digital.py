@@ -75,10 +75,8 @@ class Pixelate(Corruption):
     def degrade(self, images: Images, level: Level, draws: Draws) -> Images:
         """The mean of each cell, then the nearest cell of each pixel."""
         cells = [max(1, int(side * level[0])) for side in images.shape[-2:]]
-        small = images
-        for _ in cells:  # rows, then columns: the axes change places each time
-            small = _cell_means(small, cells[0]).transpose(-2, -1)
-            cells.reverse()
+        short = _cell_means(images, cells[0])
+        small = _cell_means(short.transpose(-2, -1), cells[1]).transpose(-2, -1)
         height, width = images.shape[-2:]
         rows, columns = _nearest_cell(height, cells[0]), _nearest_cell(width, cells[1])
         return small[..., rows[:, None].to(images.device), columns.to(images.device)]

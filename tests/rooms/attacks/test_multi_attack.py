@@ -115,8 +115,8 @@ def test_is_data_and_refuses_what_it_cannot_do():
     assert "every iterate" in change.label
     with pytest.raises(BadInput, match="within a radius"):
         multi(threat={"radius": "inf"})
-    with pytest.raises(BadInput, match="did you mean 'pgd'"):
-        multi(attack="pdg")
+    with pytest.raises(BadInput, match="did you mean 'segpgd'"):
+        multi(attack="segpg")
 
 
 def test_two_term_loss_weighs_both_sorts_of_pixels_alike():

@@ -78,6 +78,8 @@ def test_local_effects_bring_their_own_region(batch):
     changed = (done.results[0].images != batch.images).any(1)
     assert torch.equal(changed, done.zones["inside"])
     assert corrupt(batch, "fog").zones == {}
+    assert corrupt(batch, "fog", severity=0).zones == {}
+    assert not corrupt(batch, "occlusion", severity=0).zones["inside"].any()
 
 
 def test_is_data_with_a_name_of_its_own():

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from segstress.core import BadImage, BadInput, stream
-from segstress.corruptions import alter, corruptions
+from segstress.corruptions import Draws, alter, corruptions
 
 NAMES = [name for name in corruptions.names() if name != "frost"]  # frost needs photographs
 IDS = ("one", "two", "three")
@@ -79,8 +79,6 @@ def test_severity_nought_is_identity_and_fractions_lie_between(name):
     corruption = corruptions.build(name)
     half = altered(name, images, 0.5).images
     level = corruption.levels[0]
-    from segstress.corruptions import Draws
-
     kind = corruptions.spec(corruption)["kind"]
     full = corruption.alter(images, level, Draws.of(IDS, 0, f"corruption/{kind}/0.5", images.device)).images
     assert torch.allclose(half, (images + full) / 2, atol=1e-6)
