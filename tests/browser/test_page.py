@@ -67,7 +67,7 @@ def test_alone_in_a_folder_it_shows_every_picture_and_figure(report: Path, tmp_p
     found = probe(report, tmp_path)
     assert found["pictures"] == 2 * 6 * 6
     assert (found["broken"], found["loaded"], found["repeated"]) == (0, 0, 0)
-    assert found["drawings"] == 8
+    assert found["drawings"] == 2 * 6 + 1
     assert found["drawn"]
     assert found["overflow"] == 0
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..attacks import Attack
-from ..core import Perturbation, perturbations, to_plain
+from ..core import Perturbation, format_radius, perturbations, to_plain
 from ..metrics.intervals import Interval
 from ..reports import Choice, Frame, ImageRow, Objects, Outcome, Study
 from ..runtime import Cell, Store
@@ -45,7 +44,7 @@ def study_of(store: Store, clean: Cell, members: Members, done_at: float) -> Stu
         frames=_frames(store, clean, members, ids),
         warnings=_warnings(base),
         provenance=_provenance(store, clean),
-        ball=str(replace(threat, radius=math.inf)).replace(" inf", "") if threat else "",
+        ball=str(threat).replace(f" {format_radius(threat.radius)}", "") if threat else "",
         choice=_choice(store, members),
         done_at=done_at,
     )

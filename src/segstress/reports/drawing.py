@@ -99,7 +99,8 @@ def mosaic(rows: Sequence[Sequence[tuple[str, np.ndarray]]], least: int = 4) -> 
         for place, (word, pixels) in enumerate(row):
             axis = figure.add_axes((place * share, bottom, 0.97 * share, 0.97 * inches / height))
             axis.set_axis_off()
-            axis.imshow(pixels, interpolation="none")  # the file keeps the pixels as they are
+            name = f"picture-{len(figure.axes)}"  # or equal pictures would share an id in the page
+            axis.imshow(pixels, interpolation="none", gid=name)  # the file keeps the pixels as they are
             axis.set_title(word, fontsize=6, pad=2)
     return figure
 

@@ -1,0 +1,64 @@
+"""From a folder to a study: what a run tells of its way, its audit and its early stops reaches the report."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.conftest import net
+
+from segstress.jobs import Ways, evaluate
+from segstress.jobs.report import figures, report, studies
+
+ATTACKS = ["pgd?steps=1&random_start=false&step=0.001", "pgd-masked?steps=8", "segpgd?steps=8"]
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Carry out a battery of three attacks, with more lines in its file or its plan."""
+
+    def carry_out(lines="", count=2, **changes):
+        path = tmp_path / "three.yaml"
+        path.write_text(f"about: three\n{lines}perturbations: {json.dumps(ATTACKS)}\n")
+        asked = {"models": [net("tiny")], "data": [f"shapes:test?count={count}&size=16"], "battery": str(path)}
+        return evaluate({**asked, "eps": "8/255", **changes}, tmp_path / "run", Ways(workers=1)).folder
+
+    return carry_out
+
+
+def test_traces_lead_from_clean_to_what_each_attack_reached(run):
+    (found,) = figures([run(exhaustive=True)])["runs"]
+    assert len(found["convergence"]) == len(ATTACKS) + 1
+    for label, figure in found["perturbations"].items():
+        shares = list(found["convergence"][label].values())
+        assert shares[0] == pytest.approx(found["clean"]["accuracy"])
+        assert shares[-1] == pytest.approx(figure["accuracy"])
+    *_, battery = found["convergence"].values()
+    assert list(battery.values())[-1] == pytest.approx(found["worst_case"]["accuracy"])
+
+
+def test_an_audit_is_told_by_the_names_of_its_attacks(run):
+    folder = run(lines="audit: 0.1\ntolerance: 0.02\n", count=10)
+    (study,) = studies([folder])
+    labels = {outcome.label for outcome in study.outcomes}
+    assert study.choice is not None
+    assert study.choice.images == 8
+    assert study.choice.dropped
+    assert {*study.choice.kept, *study.choice.dropped} == labels
+    text = report([folder]).read_text()
+    assert "Adaptive battery: all 3 attacks were tried on a sample of 8 images" in text
+
+
+def test_an_early_stop_states_its_bound(run):
+    folder = run(done_at="60%", eps="80/255")
+    (found,) = figures([folder])["runs"]
+    (said,) = found["caveats"]
+    assert "at most 60 % of its pixels right" in said
+    assert "--exhaustive" in report([folder]).read_text()
+
+
+def test_a_plain_run_has_no_caveats_and_several_radii_share_their_ball(run):
+    small, large = studies([run(eps="2/255,8/255")])
+    assert small.ball == large.ball == "linf"
+    assert small.choice is None
+    assert small.done_at == 0
