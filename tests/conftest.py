@@ -14,9 +14,9 @@ from PIL import Image
 # Shapes in signatures are checked in tests only; runtime is left out because worker processes import it anew.
 CHECKED = [f"segstress.{room}" for room in ("core", "data", "models", "metrics", "attacks", "testing")]
 with install_import_hook(CHECKED, "beartype.beartype"):
-    from segstress.cli.main import main
     import segstress.jobs.report
-    import segstress.testing  # noqa: F401 - these bring every checked room
+    import segstress.testing
+    from segstress.cli.main import main
 
 NETS = Path(__file__).parent / "nets.py"
 
