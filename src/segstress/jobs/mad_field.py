@@ -48,11 +48,11 @@ class Field:
 
     def mask(self, image: str) -> np.ndarray | None:
         """The pool's own mask, where it has one."""
-        if tuple(self.data.classes) != self.words.classes and POOL not in self.words.tables:
-            raise BadInput("masks: the pool has other classes than the competition; say under 'pool' in the class file")
         sample = self.sample(image)
         if not sample.valid.any():
             return None
+        if tuple(self.data.classes) != self.words.classes and POOL not in self.words.tables:
+            raise BadInput("masks: the pool has other classes than the competition; say under 'pool' in the class file")
         labels = self.words.translate(sample.labels.numpy(), POOL)
         return np.where(sample.valid.numpy(), labels, self.words.scheme.void).astype(labels.dtype)
 
