@@ -69,8 +69,9 @@ class ContestStore:
 
     def known(self, images: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Index rows of some images."""
-        chosen = pc.and_(pc.is_in(self.index["image"], pa.array(list(images), pa.string())), pc.equal(self.index["status"], "ok"))
-        return {row["image"]: row for row in self.index.filter(chosen).to_pylist()}
+        asked = pc.is_in(self.index["image"], pa.array(list(images), pa.string()))
+        usable = pc.equal(self.index["status"], "ok")
+        return {row["image"]: row for row in self.index.filter(pc.and_(asked, usable)).to_pylist()}
 
     def place(self, entrant: Entrant, kind: str, part: Part) -> Path:
         """Where one kind of a model's results for one shard lies."""
