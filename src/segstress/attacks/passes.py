@@ -39,7 +39,7 @@ def read(
     value = _total(loss, view)
     slope = torch.autograd.grad(value.sum(), images)[0] if images.requires_grad else images.new_zeros(len(images), 0)
     with torch.no_grad():
-        second = _total(track, view)
+        second = value.detach() if track == loss else _total(track, view)
         standing = view.standing.flatten(1).sum(1).double()
         overlap = torch.zeros_like(standing)
         if miou:
