@@ -41,10 +41,9 @@ def spatial(
     """
     from ..jobs.spatial import corruption_specs, patch_places, slid_places, stored_specs
 
-    ratios = ratio.split(",")
-    places: list[Any] = [None] if "whole" in ratios else []
-    places += patch_places(_numbers(",".join(set(ratios) - {"whole"})), patch, masks)
-    places += slid_places(data[0], patch) if positions else []
+    places: list[Any] = [None] if "whole" in ratio.split(",") else []
+    places += patch_places(_numbers(ratio.replace("whole", "")), patch, masks)
+    places += slid_places(data[0], patch, native=stage == "native") if positions else []
     rules = {"apply": apply, "stage": stage, "distances": _numbers(distances)}
     specs = stored_specs(plan) if plan else corruption_specs(corruption.split(","), _numbers(severity), places, **rules)
     asked = plan_of(model, data, specs, limit, seed, device, batch_size)

@@ -17,7 +17,8 @@ from PIL import Image
 from torch import Tensor, nn
 
 from ..core import BadImage, BadInput, Batch, Spec, perturbations
-from ..corruptions import Corrupt, expand
+from ..core.regions import Classes
+from ..corruptions import SUITES, Corrupt, expand
 from ..data import Dataset
 from ..runtime import write
 from .judge import stack
@@ -44,7 +45,11 @@ def corrupt(
         )
     if ids is not None and len(ids) != len(images):
         raise BadInput(f"ids: expected {len(images)}, one for each image, found {len(ids)}")
-    change = perturbations.build({"kind": "corrupt", "corruption": name, "severity": severity, "region": region})
+    if name in SUITES:
+        raise BadInput(f"'{name}' is a suite; name one of its corruptions: {', '.join(SUITES[name])}")
+    (change,) = corrupts([name], [severity], region=region)
+    if isinstance(change.region, Classes):
+        raise BadInput("region classes needs labels, and there are none; use patches, box, rectangle, boxes or masks")
     labels = torch.zeros(images.shape[:1] + images.shape[2:], dtype=torch.int64, device=images.device)
     batch = Batch(
         ids=tuple(ids) if ids is not None else tuple(_content(image) for image in images),
@@ -129,10 +134,9 @@ def _save(pixels: np.ndarray, path: Path) -> str:
 
 def corrupts(names: Sequence[str], severities: Sequence[float], **options: Any) -> list[Corrupt]:
     """Every corruption (suites are expanded) at every severity, with the same region and rules."""
-    specs = [
-        {"kind": "corrupt", "corruption": name, "severity": severity, **options}
+    built = [
+        perturbations.build({"kind": "corrupt", "corruption": name, "severity": severity, **options})
         for name in expand(names)
         for severity in severities
     ]
-    built = [perturbations.build(spec) for spec in specs]
     return [change for change in built if isinstance(change, Corrupt)]

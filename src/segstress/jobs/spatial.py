@@ -11,6 +11,7 @@ from typing import Any
 from ..core import BadImage, BadInput, Spec
 from ..corruptions import expand
 from ..data import load as load_data
+from ..data import resize
 from ..reports.naming import percent
 from ..reports.spatial import HEADLINE, Spot
 from ..reports.spatial_figures import drawings
@@ -66,20 +67,21 @@ def patch_places(ratios: Sequence[float], size: int, draws: int = 1) -> list[dic
     ]
 
 
-def slid_places(data: Spec, size: int) -> list[dict[str, Any]]:
-    """One patch in every place of the grid over the dataset's first readable image."""
-    height, width = _sides(data)
+def slid_places(data: Spec, size: int, *, native: bool = True) -> list[dict[str, Any]]:
+    """One patch in every place of the grid over the dataset's first readable image, native or as the model sees it."""
+    height, width = _sides(data, native)
     corners = [(top, left) for top in range(0, height, size) for left in range(0, width, size)]
     return [{"kind": "rectangle", "top": top, "left": left, "height": size, "width": size} for top, left in corners]
 
 
-def _sides(spec: Spec) -> tuple[int, int]:
+def _sides(spec: Spec, native: bool) -> tuple[int, int]:
     data = load_data(spec)
     for id_ in data.ids():
         try:
-            height, width = data.read(id_).labels.shape
+            sample = data.read(id_)
         except BadImage:
             continue
+        height, width = (sample if native else resize(sample, data.resize)).labels.shape
         return int(height), int(width)
     raise BadInput(f"dataset {data.name}: no image can be read")
 
@@ -87,8 +89,8 @@ def _sides(spec: Spec) -> tuple[int, int]:
 def too_large(plan: Plan) -> Iterator[str]:
     """Warnings about patches and boxes that do not fit into the images of a dataset."""
     for spec in plan.data:
-        height, width = _sides(spec)
         for change in plan.changes():
+            height, width = _sides(spec, getattr(change, "stage", "network") == "native")
             region = getattr(change, "region", None)
             tall = getattr(region, "size", getattr(region, "height", 0))
             wide = getattr(region, "size", getattr(region, "width", 0))

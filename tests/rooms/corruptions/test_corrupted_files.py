@@ -37,6 +37,10 @@ def test_bad_tensors_are_refused(images):
         segstress.corrupt("fog", images, ids=["x"])
     with pytest.raises(BadInput, match="severity"):
         segstress.corrupt("fog", images, 7)
+    with pytest.raises(BadInput, match="'blur' is a suite"):
+        segstress.corrupt("blur", images)
+    with pytest.raises(BadInput, match="needs labels"):
+        segstress.corrupt("fog", images, region="classes:1")
 
 
 def test_export_writes_what_the_manifest_says(tmp_path):
