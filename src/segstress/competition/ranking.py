@@ -16,6 +16,8 @@ Link = Literal["thurstone", "bradley-terry"]
 ROUNDS = 100  # of Newton; five to eight are usual
 HALVINGS = 40
 CLOSE = 1e-10  # largest gradient of a finished fit, relative to the weights
+LITTLE = 1e-12  # added to the curvature, relative to the weights
+PRIOR = 0.1  # precision of the normal prior that keeps strengths finite where the comparisons do not
 
 
 class Curve(NamedTuple):
@@ -43,43 +45,50 @@ LINKS = {"thurstone": thurstone, "bradley-terry": bradley_terry}
 
 
 def fit(
-    weights: Float64[np.ndarray, "*draws models models"], link: Link = "thurstone", prior: float = 0.0
+    weights: Float64[np.ndarray, "*draws models models"],
+    link: Link = "thurstone",
+    prior: float | Float64[np.ndarray, " draws"] = 0.0,
 ) -> Float64[np.ndarray, "*draws models"]:
     """Strengths of mean 0 that maximise the sum of w_ij log F(mu_i - mu_j) - prior / 2 |mu|^2, by Newton's method.
 
-    `weights` are ratios (the paper's mode) or wins of i over j; NaN and the diagonal count nothing.
+    `weights` are ratios (the paper's mode) or wins of i over j; NaN and the diagonal count nothing. Without a prior
+    models that no comparison joins keep the mean of their own group at 0.
     """
     models = weights.shape[-1]
     off = ~np.eye(models, dtype=bool)
     wins = np.where(off, np.nan_to_num(weights, nan=0.0), 0.0)
     wins = wins.reshape(-1, models, models)
     strengths = np.zeros(wins.shape[:2])
+    hold = np.broadcast_to(np.asarray(prior, dtype=np.float64), len(wins))
     size = np.maximum(wins.sum((1, 2)), 1e-300)
+    ridge = (LITTLE * size)[:, None, None] * np.eye(
+        models
+    )  # a group that nothing joins to the rest leaves a singularity
     for _ in range(ROUNDS):
-        value, gradient, curvature = _likelihood(strengths, wins, link, prior)
+        value, gradient, curvature = _likelihood(strengths, wins, link, hold)
         if (np.abs(gradient).max(1) <= CLOSE * size).all():
             break
-        step = np.linalg.solve(curvature + 1 / models, gradient[..., None])[..., 0]
-        strengths = _climb(strengths, step, value, wins, link, prior)
+        step = np.linalg.solve(curvature + 1 / models + ridge, gradient[..., None])[..., 0]
+        strengths = _climb(strengths, step, value, wins, link, hold)
     centred = strengths - strengths.mean(1, keepdims=True)
     return centred.reshape(weights.shape[:-1])
 
 
 def _likelihood(
-    strengths: np.ndarray, wins: np.ndarray, link: Link, prior: float
+    strengths: np.ndarray, wins: np.ndarray, link: Link, prior: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Log-likelihood, gradient, and curvature with its sign turned."""
     curve = LINKS[link](strengths[:, :, None] - strengths[:, None, :])
     pull, bend = wins * curve.slope, wins * curve.bend
-    gradient = pull.sum(2) - pull.sum(1) - prior * strengths
+    gradient = pull.sum(2) - pull.sum(1) - prior[:, None] * strengths
     joint = bend + bend.swapaxes(1, 2)
     own = np.eye(strengths.shape[1])
-    curvature = own * (prior - joint.sum(2))[:, None, :] + joint
+    curvature = own * (prior[:, None] - joint.sum(2))[:, None, :] + joint
     return (wins * curve.value).sum((1, 2)) - prior / 2 * (strengths**2).sum(1), gradient, curvature
 
 
 def _climb(
-    strengths: np.ndarray, step: np.ndarray, value: np.ndarray, wins: np.ndarray, link: Link, prior: float
+    strengths: np.ndarray, step: np.ndarray, value: np.ndarray, wins: np.ndarray, link: Link, prior: np.ndarray
 ) -> np.ndarray:
     """The full step where it helps, else a half, a quarter and so on: the likelihood never falls."""
     length = np.ones(len(step))
@@ -90,6 +99,13 @@ def _climb(
             return ahead
         length = np.where(worse, length / 2, length)
     return np.where(worse[:, None], strengths, ahead)
+
+
+def fit_ratios(ratios: Float64[np.ndarray, "*draws models models"]) -> Float64[np.ndarray, "*draws models"]:
+    """The paper's fit, with a prior only in draws whose missing subsets would let strengths grow without end."""
+    draws = ratios.reshape(-1, *ratios.shape[-2:])
+    prior = np.array([PRIOR if separable(draw) else 0.0 for draw in draws])
+    return fit(draws, prior=prior).reshape(ratios.shape[:-1])
 
 
 def perron(ratios: Float64[np.ndarray, "models models"]) -> Float64[np.ndarray, " models"]:

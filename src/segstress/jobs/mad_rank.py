@@ -10,7 +10,7 @@ import numpy as np
 import pydantic
 
 from ..competition.matrices import Judged, aggressiveness, performance, resistance
-from ..competition.ranking import check_connected, fit, geometric, perron, separable
+from ..competition.ranking import PRIOR, check_connected, fit, fit_ratios, geometric, perron, separable
 from ..competition.select import Member
 from ..competition.standing import JudgedBy, Standing
 from ..competition.uncertainty import rank
@@ -20,7 +20,6 @@ from ..judge.ledger import Ledger
 from .mad_field import Field, quality
 from .mad_screening import decisions
 
-PRIOR = 0.1  # precision of the normal prior that keeps strengths of separable votes finite
 VOTES = "votes.jsonl"  # votes that were not cast on our page, if there are any
 
 
@@ -38,10 +37,17 @@ def by_truth(field: Field, members: Sequence[Member], judged_by: JudgedBy, draws
     check_connected(matrices["aggressiveness"], names)
     rankings = {name: rank(_measure(judged, name), judged.distinct, draws) for name in matrices}
     ratios = matrices["aggressiveness"]
-    others = {"bradley-terry": fit(ratios, "bradley-terry"), "perron": perron(ratios), "geometric": geometric(ratios)}
-    notes = [f"{len(members) - len(counted)} memberships have no truth and do not count"] * (
-        len(counted) < len(members)
-    )
+    hold = PRIOR if separable(ratios) else 0.0
+    others = {
+        "bradley-terry": fit(ratios, "bradley-terry", hold),
+        "perron": perron(ratios),
+        "geometric": geometric(ratios),
+    }
+    notes = []
+    if len(counted) < len(members):
+        notes.append(f"{len(members) - len(counted)} memberships have no truth and do not count")
+    if hold:
+        notes.append(f"so many subsets are empty that strengths lean on a normal prior of precision {PRIOR}")
     return Standing(
         names=names,
         judged_by=judged_by,
@@ -59,7 +65,7 @@ def by_truth(field: Field, members: Sequence[Member], judged_by: JudgedBy, draws
 def _measure(judged: Judged, name: str) -> Callable[[np.ndarray | None], np.ndarray]:
     """Strengths by one of the two matrices, for any weights of the images."""
     of = {"aggressiveness": aggressiveness, "resistance": resistance}[name]
-    return lambda weights: fit(of(performance(judged, weights)))
+    return lambda weights: fit_ratios(of(performance(judged, weights)))
 
 
 def _qualities(

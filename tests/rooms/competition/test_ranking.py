@@ -11,10 +11,12 @@ from scipy.special import log_ndtr, ndtr
 
 from segstress.competition.matrices import Judged, aggressiveness, performance
 from segstress.competition.ranking import (
+    PRIOR,
     _likelihood,
     bradley_terry,
     check_connected,
     fit,
+    fit_ratios,
     geometric,
     perron,
     places,
@@ -55,11 +57,12 @@ def test_scale_and_diagonal_of_the_weights_do_not_matter(seed: int, scale: float
 def test_gradient_equals_finite_differences(seed: int, link: str, prior: float) -> None:
     weights = ratios(seed) * ~np.eye(5, dtype=bool)
     at = np.random.default_rng(seed + 1).normal(size=5)
-    _, gradient, curvature = _likelihood(at[None], weights[None], link, prior)
+    hold = np.array([prior])
+    _, gradient, curvature = _likelihood(at[None], weights[None], link, hold)
     step = 1e-6
-    numeric = approx_fprime(at, lambda mu: _likelihood(mu[None], weights[None], link, prior)[0][0], step)
+    numeric = approx_fprime(at, lambda mu: _likelihood(mu[None], weights[None], link, hold)[0][0], step)
     np.testing.assert_allclose(gradient[0], numeric, atol=1e-3)
-    slopes = [_likelihood((at + step * axis)[None], weights[None], link, prior)[1][0] for axis in np.eye(5)]
+    slopes = [_likelihood((at + step * axis)[None], weights[None], link, hold)[1][0] for axis in np.eye(5)]
     np.testing.assert_allclose(-curvature[0], (np.array(slopes) - gradient[0]) / step, atol=1e-3)
 
 
@@ -89,6 +92,24 @@ def test_missing_pairs_count_nothing() -> None:
     np.testing.assert_allclose(fit(weights), fit(zeroed))
     assert np.isnan(perron(weights)).all()
     assert np.isfinite(geometric(weights)).all()
+
+
+def test_groups_that_nothing_joins_do_not_break_a_draw() -> None:
+    weights = np.zeros((4, 4))
+    weights[0, 1], weights[1, 0] = 2, 0.8
+    first, second, *alone = fit(weights)
+    assert first - second == pytest.approx(0.565949, abs=1e-5)
+    np.testing.assert_allclose(alone, 0, atol=1e-4)
+
+
+def test_missing_subsets_get_a_prior_and_complete_ones_none() -> None:
+    whole = ratios(5)
+    one_way = np.full((3, 3), np.nan)
+    one_way[0, 1] = one_way[1, 2] = 1.5
+    np.testing.assert_array_equal(fit_ratios(whole), fit(whole))
+    np.testing.assert_array_equal(fit_ratios(one_way), fit(one_way, prior=PRIOR))
+    assert np.abs(fit_ratios(one_way)).max() < 3
+    np.testing.assert_allclose(fit_ratios(np.stack([whole, whole])), [fit(whole)] * 2, atol=1e-9)
 
 
 def test_all_methods_find_consistent_ratios() -> None:
