@@ -25,7 +25,7 @@ def test_contract(name, check):
 def _short(name):
     """The attack by that name, with fewer steps than hundreds; without gradients it needs more of them."""
     algorithm = attacks.build(name)
-    few = {"damage": 20, "smallness": 60}[algorithm.seeks] if algorithm.passes()[1] else 100
+    few = {"damage": 20, "smallness": 100}[algorithm.seeks] if algorithm.passes()[1] else 100
     few = 5 if hasattr(algorithm, "rounds") else few  # that many in every round
     return attacks.build({"kind": name, "steps": few}) if getattr(algorithm, "steps", 0) > few else algorithm
 

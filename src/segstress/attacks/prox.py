@@ -47,7 +47,7 @@ def prox_linf(
         rising = strength >= pull - weight * radius
         low, high = torch.where(rising, low, radius), torch.where(rising, radius, high)
         newton = (pull - strength) / weight.clamp(min=torch.finfo(h.dtype).tiny)
-        useful = (newton > low) & (newton < high) & (number % 3 < 2)
+        useful = (newton >= low) & (newton <= high) & ((passes - number) % 3 > 0)
         radius = torch.where(useful, newton, (low + high) / 2)
     limit = radius[:, None, None, None]
     return boxed.clamp(-limit, limit)

@@ -9,18 +9,17 @@ import pickle
 import re
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
 
-from ..attacks import Algorithm, Attack, attacks
+from ..attacks import Algorithm, attacks
 from ..attacks.feasible import norms
-from ..core import Batch, Norm, Perturbed, Threat, perturbations, regions, uniform
+from ..core import Batch, perturbations, regions, uniform
 from ..metrics.counts import predict
-from .toys import linear_model, scaled_batch, smallest_radius, toy_batch, toy_model
-
-RADIUS = 0.1
+from .smallness import check_finds_small, check_orders_thresholds, check_tells_failure
+from .toys import linear_model, smallest_radius, toy_batch, toy_model
+from .trial import RADIUS, attack_of, perturb, standing
 
 
 def check_attack(algorithm: Algorithm | str) -> None:
@@ -30,26 +29,12 @@ def check_attack(algorithm: Algorithm | str) -> None:
         check(built)
 
 
-def _attack(algorithm: Algorithm, radius: float = RADIUS, norm: Norm = "linf", **where: object) -> Attack:
-    return Attack(algorithm=algorithm, threat=Threat(norm=norm, radius=radius), **where)  # type: ignore[arg-type]
-
-
-def _standing(model: nn.Module, batch: Batch, images: Tensor) -> Tensor:
-    """Valid pixels still right, by a fresh forward pass."""
-    with torch.no_grad():
-        return ((predict(model(images)) == batch.labels) & batch.valid).flatten(1).sum(1)
-
-
-def _perturb(attack: Attack, model: nn.Module, batch: Batch, seed: int = 0) -> Perturbed:
-    return attack.perturb(model, batch, seed)
-
-
 def check_stays_inside(algorithm: Algorithm) -> None:
     """Box and ball hold, in both norms."""
     model = toy_model()
     batch = toy_batch(model)
     for norm, radius in (("linf", RADIUS), ("l2", 20 * RADIUS)):
-        for result in _perturb(_attack(algorithm, radius, norm), model, batch).results:  # type: ignore[arg-type]
+        for result in perturb(attack_of(algorithm, radius, norm), model, batch).results:  # type: ignore[arg-type]
             assert result.images.min() >= 0, f"{norm}: pixels below 0"
             assert result.images.max() <= 1, f"{norm}: pixels above 1"
             measured = norms(result.images - batch.images)[norm]
@@ -62,7 +47,7 @@ def check_stays_in_region(algorithm: Algorithm) -> None:
     model = toy_model()
     batch = toy_batch(model)
     region = regions.build({"kind": "box", "height": 6, "width": 6})
-    for result in _perturb(_attack(algorithm, region=region), model, batch).results:
+    for result in perturb(attack_of(algorithm, region=region), model, batch).results:
         changed = (result.images != batch.images).any(1)
         assert not (changed & ~region.mask(batch, 0)).any(), "pixels changed outside the region"
         assert changed.any(), "nothing changed inside the region"
@@ -73,10 +58,10 @@ def check_harms(algorithm: Algorithm) -> None:
     model = toy_model()
     batch = toy_batch(model)
     draws = [uniform(batch.images, batch.ids, 0, f"harm-{number}").sign() for number in range(10)]
-    chance = torch.stack([_standing(model, batch, (batch.images + RADIUS * draw).clamp(0, 1)) for draw in draws])
-    before = torch.minimum(_standing(model, batch, batch.images), chance.amin(0))
-    result = _perturb(_attack(algorithm), model, batch).results[0]
-    after = _standing(model, batch, result.images)
+    chance = torch.stack([standing(model, batch, (batch.images + RADIUS * draw).clamp(0, 1)) for draw in draws])
+    before = torch.minimum(standing(model, batch, batch.images), chance.amin(0))
+    result = perturb(attack_of(algorithm), model, batch).results[0]
+    after = standing(model, batch, result.images)
     assert (after < before).all(), f"no more harm than chance: {before.tolist()} -> {after.tolist()} pixels right"
 
 
@@ -95,9 +80,9 @@ def check_returns_best(algorithm: Algorithm) -> None:
         seen: list[int] = []
 
         handle = model.register_forward_hook(partial(_watch, batch, seen))
-        result = _perturb(_attack(algorithm), model, batch).results[0]
+        result = perturb(attack_of(algorithm), model, batch).results[0]
         handle.remove()
-        returned = int(_standing(model, batch, result.images))
+        returned = int(standing(model, batch, result.images))
         assert returned == min(seen), f"returned {returned} pixels right, but saw an iterate with {min(seen)}"
 
 
@@ -106,7 +91,7 @@ def check_ignores_void(algorithm: Algorithm) -> None:
     model = toy_model()
     batch = toy_batch(model)
     other = replace(batch, labels=torch.where(batch.valid, batch.labels, 1))
-    one, two = (_perturb(_attack(algorithm), model, each).results[0].images for each in (batch, other))
+    one, two = (perturb(attack_of(algorithm), model, each).results[0].images for each in (batch, other))
     assert torch.equal(one, two), "labels under void changed the result"
 
 
@@ -114,7 +99,7 @@ def check_repeats(algorithm: Algorithm) -> None:
     """Same seed, same delta."""
     model = toy_model()
     batch = toy_batch(model)
-    one, two = (_perturb(_attack(algorithm), model, batch, seed=7).results[0].images for _ in range(2))
+    one, two = (perturb(attack_of(algorithm), model, batch, seed=7).results[0].images for _ in range(2))
     assert torch.equal(one, two), "two runs with one seed differ"
 
 
@@ -122,9 +107,9 @@ def check_alone_as_in_batch(algorithm: Algorithm) -> None:
     """An image's result does not depend on its neighbours."""
     model = toy_model()
     batch = toy_batch(model)
-    together = _perturb(_attack(algorithm), model, batch)
+    together = perturb(attack_of(algorithm), model, batch)
     for place in range(len(batch)):
-        alone = _perturb(_attack(algorithm), model, batch.pick([place]))
+        alone = perturb(attack_of(algorithm), model, batch.pick([place]))
         for one, many in zip(alone.results, together.results, strict=True):
             apart = float((one.images[0] - many.images[place]).abs().max())
             assert apart <= 1e-9, f"image {place} alone and in a batch differ by {apart} for goal {one.goal}"
@@ -135,7 +120,7 @@ def check_leaves_model(algorithm: Algorithm) -> None:
     """Weights, gradients and mode stay."""
     model = toy_model()
     before = copy.deepcopy(model.state_dict())
-    _perturb(_attack(algorithm), model, toy_batch(model))
+    perturb(attack_of(algorithm), model, toy_batch(model))
     assert not model.training, "the model was put into train mode"
     assert all(parameter.grad is None for parameter in model.parameters()), "gradients were left on the weights"
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items()), "weights changed"
@@ -143,7 +128,7 @@ def check_leaves_model(algorithm: Algorithm) -> None:
 
 def check_is_data(algorithm: Algorithm) -> None:
     """Settings survive JSON and pickle, and the docstring cites a paper."""
-    attack = _attack(algorithm)
+    attack = attack_of(algorithm)
     assert perturbations.build(json.loads(json.dumps(perturbations.spec(attack)))) == attack, "changed by JSON"
     assert pickle.loads(pickle.dumps(attack)) == attack, "changed by pickle"
     assert re.search(r"arXiv:\d{4}\.\d{4,5}|doi", type(algorithm).__doc__ or ""), "the docstring cites no paper"
@@ -155,7 +140,7 @@ def check_keeps_budget(algorithm: Algorithm) -> None:
     batch = toy_batch(model).pick([0])
     calls = []
     handle = model.register_forward_hook(lambda *_: calls.append(1))
-    perturbed = _perturb(_attack(algorithm), model, batch)
+    perturbed = perturb(attack_of(algorithm), model, batch)
     handle.remove()
     forwards, backwards = algorithm.passes()
     assert int(perturbed.forwards[0]) == len(calls), f"counted {int(perturbed.forwards[0])} forwards, made {len(calls)}"
@@ -174,64 +159,10 @@ def check_reaches(algorithm: Algorithm) -> None:
     batch = toy_batch(model, wide=False)
     for place, radius in enumerate(smallest_radius(model, batch, 0.99).tolist()):
         image = batch.pick([place])
-        result = _perturb(_attack(algorithm, algorithm.reaches * radius), model, image).results[0]
+        result = perturb(attack_of(algorithm, algorithm.reaches * radius), model, image).results[0]
         allowed = int(image.valid.sum()) - math.ceil(0.99 * int(image.valid.sum()))
-        left = int(_standing(model, image, result.images))
+        left = int(standing(model, image, result.images))
         assert left <= allowed, f"{left} pixels right at {algorithm.reaches} times the optimum, {allowed} allowed"
-
-
-def check_finds_small(algorithm: Algorithm, factor: float) -> None:
-    """Without a radius, breaks the two-class linear model near its optimum, at every scale."""
-    for optimum in (0.8 / 255, 25 / 255):
-        model = linear_model()
-        batch = scaled_batch(model, optimum)
-        result = _perturb(_attack(algorithm, math.inf), model, batch).results[0]
-        found = float(result.size)
-        assert _won(model, batch, result.images) >= 0.99, f"not broken, at {found} where {optimum} is enough"
-        assert found <= factor * optimum, f"size {found}, {found / optimum:.3f} times the optimum, declared {factor}"
-
-
-def _won(model: nn.Module, batch: Batch, images: Tensor) -> float:
-    """Smallest share of wrong pixels of an image, by a fresh forward pass."""
-    return float((1 - _standing(model, batch, images) / batch.valid.flatten(1).sum(1)).min())
-
-
-def check_orders_thresholds(algorithm: Algorithm) -> None:
-    """Without a radius: what breaks more pixels is no smaller, polishing makes nothing larger, no_grad is no matter."""
-    if algorithm.seeks != "smallness":
-        return
-    model = linear_model(4)
-    batch = toy_batch(model, wide=False)
-    with torch.no_grad():
-        results = _perturb(_attack(algorithm, math.inf), model, batch).results
-    assert [result.goal for result in results] == ["99%", "95%", "90%"], "one result for each threshold was expected"
-    for result in results:
-        assert result.raw_size is not None, "the size before polishing is missing"
-        assert (result.size <= result.raw_size).all(), f"polishing enlarged the result for {result.goal}"
-    shares = [_won(model, batch, result.images) for result in results]
-    for (more, less), (enough, _) in zip(pairwise(results), pairwise(shares), strict=True):
-        assert enough < 0.9 or (less.size <= more.size).all(), f"{less.goal} took more than {more.goal}"
-
-
-def check_tells_failure(algorithm: Algorithm) -> None:
-    """Without a radius: images that cannot be broken, are broken already or are all void each get their row."""
-    if algorithm.seeks != "smallness":
-        return
-    model = linear_model()
-    batch = toy_batch(model, wide=False)
-    broken = replace(batch, labels=torch.where(batch.valid, 1 - model(batch.images).argmax(1), 0))
-    result = _perturb(_attack(algorithm, math.inf), model, broken).results[0]
-    assert (result.size == 0).all(), "an image that is broken already needs no delta"
-    void = replace(batch, labels=torch.zeros_like(batch.labels), valid=torch.zeros_like(batch.valid))
-    result = _perturb(_attack(algorithm, math.inf), model, void).results[0]
-    assert torch.equal(result.images, batch.images), "an image without valid pixels was changed"
-    with torch.no_grad():
-        model.weight.zero_()  # the first class everywhere, whatever the image
-    stubborn = replace(batch, labels=torch.zeros_like(batch.labels))
-    model.bias.data = torch.tensor([1.0, 0.0], dtype=model.weight.dtype)
-    result = _perturb(_attack(algorithm, math.inf), model, stubborn).results[0]
-    assert torch.isfinite(result.images).all(), "a model that cannot be broken gave pixels that are not numbers"
-    assert _won(model, stubborn, result.images) == 0, "a model that cannot be broken was said to be"
 
 
 CHECKS = (

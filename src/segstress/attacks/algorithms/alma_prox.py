@@ -11,7 +11,6 @@ from torch import Tensor
 
 from ...core import Radius, settings
 from ..algorithm import Seeks, attacks
-from ..feasible import PerImage
 from ..losses import Pixels, View
 from ..penalties import logit_ratio, penalty_slope, spare_hardest
 from ..polish import POLISHING

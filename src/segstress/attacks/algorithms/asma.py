@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-import torch
 from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor

@@ -1,0 +1,28 @@
+"""How a check tries an algorithm and counts what is left."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from ..attacks import Algorithm, Attack
+from ..core import Batch, Norm, Perturbed, Threat
+from ..metrics.counts import predict
+
+RADIUS = 0.1
+
+
+def attack_of(algorithm: Algorithm, radius: float = RADIUS, norm: Norm = "linf", **where: object) -> Attack:
+    """The algorithm as an attack, by default inside a ball in which it should do harm."""
+    return Attack(algorithm=algorithm, threat=Threat(norm=norm, radius=radius), **where)  # type: ignore[arg-type]
+
+
+def standing(model: nn.Module, batch: Batch, images: Tensor) -> Tensor:
+    """Valid pixels still right, by a fresh forward pass."""
+    with torch.no_grad():
+        return ((predict(model(images)) == batch.labels) & batch.valid).flatten(1).sum(1)
+
+
+def perturb(attack: Attack, model: nn.Module, batch: Batch, seed: int = 0) -> Perturbed:
+    """What it makes of a batch."""
+    return attack.perturb(model, batch, seed)
