@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ..attacks import Attack
 from ..attacks.feasible import norms
 from ..core import Batch, Perturbation, Perturbed, Result, seeded
 from ..data import Dataset, Sample, resize
@@ -18,7 +19,7 @@ from ..data.resize import Resize, resize_images, resize_mask
 from ..metrics.counts import ACTUAL, HITS, PREDICTED, count, predict
 from ..metrics.objects import object_hits, objects
 from ..runtime import Numerics, Shard
-from .recheck import faults
+from .recheck import faults, won
 
 Row = dict[str, Any]
 
@@ -94,9 +95,11 @@ class Judge:
             for zone, mask in self.zones(batch, perturbed).items()
         }
         lengths = norms(result.images - batch.images)
+        success = self._success(batch, perturbed, result, prediction, clean)
         for place, sample in enumerate(samples):
             row = row_of(sample.id, self.seed, sample) | {"goal": result.goal, "size": float(result.size[place])}
             row |= {norm: float(length[place]) for norm, length in lengths.items()}
+            row |= {name: float(values[place]) for name, values in success.items()}
             if flaws[place]:
                 shard.images.append(row | {"status": "error", "message": f"failed the re-check: {flaws[place]}"})
                 continue
@@ -112,6 +115,16 @@ class Judge:
                 if result.prediction is None:  # else no image shows what was predicted
                     shard.kept[f"{result.goal}|{sample.id}"] = result.images[place].float().cpu().numpy()
                 shard.maps |= {f"{name}|{sample.id}": labels.numpy().astype(np.int16) for name, labels in maps.items()}
+
+    def _success(
+        self, batch: Batch, perturbed: Perturbed, result: Result, prediction: Tensor, clean: Tensor
+    ) -> dict[str, Tensor]:
+        """What a search for smallness is measured by: size before polishing, share won, and won at 8 bits."""
+        if result.raw_size is None or not isinstance(self.perturbation, Attack):
+            return {}
+        rounded = self.predict((result.images * 255).round() / 255)
+        shares = [won(self.perturbation.threat, batch, seen, clean, perturbed.zones) for seen in (prediction, rounded)]
+        return {"raw_size": result.raw_size, "won": shares[0], "won_8bit": shares[1]}
 
     def _object_rows(self, row: Row, sample: Sample, maps: Mapping[str, Tensor]) -> Iterator[Row]:
         """How many pixels of each true object are right, before and after."""

@@ -11,7 +11,8 @@ from ..core import BadInput, Perturbation, Spec, perturbations
 from ..corruptions import corruptions
 from .weighting import class_weights
 
-THREAT = {"eps": "radius", "norm": "norm", "enough": "enough", "target": "target"}  # setting -> field of the threat
+# setting -> field of the threat
+THREAT = {"eps": "radius", "norm": "norm", "enough": "enough", "target": "target", "reference": "reference"}
 PLACE = ("region", "aim", "weights", "keep", "draws", "clip")  # settings of the attack rather than of its algorithm
 
 

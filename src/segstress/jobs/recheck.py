@@ -34,3 +34,14 @@ def faults(perturbation: Perturbation, batch: Batch, result: Result, zones: Mapp
         slack = SLACK if norm == "linf" else SLACK * math.sqrt(delta[0].numel())
         note(norms(delta)[norm] > radius + slack, f"outside the {norm} ball of radius {format_radius(radius)}")
     return found
+
+
+def won(threat: Threat, batch: Batch, prediction: Tensor, clean: Tensor, zones: Mapping[str, Tensor]) -> Tensor:
+    """The share of an image's pixels that are as the attack wants them: at its target, or off its reference."""
+    reference = clean if threat.reference == "prediction" else batch.labels
+    if threat.target is None:
+        counted, taken = batch.valid, prediction != reference
+    else:
+        counted, taken = torch.ones_like(batch.valid), prediction == threat.target
+    counted = counted & zones.get("aim", counted)
+    return (taken & counted).flatten(1).sum(1) / counted.flatten(1).sum(1).clamp(min=1)

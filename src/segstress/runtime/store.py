@@ -22,7 +22,7 @@ from .files import write
 Row = dict[str, Any]
 IMAGES = pa.schema(
     [(name, pa.string()) for name in ("image", "goal", "status", "message", "finisher", "source")]
-    + [(name, pa.float64()) for name in ("size", "linf", "l2", "l1", "damage")]
+    + [(name, pa.float64()) for name in ("size", "raw_size", "linf", "l2", "l1", "damage", "won", "won_8bit")]
     + [(name, pa.int64()) for name in ("forwards", "backwards", "seed", "height", "width")]
 )
 COUNTS = pa.schema(
