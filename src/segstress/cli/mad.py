@@ -72,11 +72,12 @@ def predict(folder: own.Folder, workers: options.Workers = 0) -> None:
 
     Example: segstress mad predict runs/mad
     """
-    from ..jobs.compete import reopen
+    from ..jobs.compete import begin
+    from ..jobs.mad_plan import read_contest
     from .progress import watch
 
     with watch(console, "predicting") as progress:
-        faults = reopen(folder).predict(progress, workers)
+        faults = begin(read_contest(folder), folder).predict(progress, workers)
     tell(faults)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 from ..competition.standing import JudgedBy, Standing
 from ..competition.vocabulary import Vocabulary
 from ..core import BadInput
-from ..runtime import alone, record
+from ..runtime import alone, record, write
 from .evaluate import Progress
 from .mad_compare import compare
 from .mad_field import Field
@@ -22,6 +23,8 @@ from .mad_predict import predict
 from .mad_rank import by_truth, by_votes
 from .mad_select import Selection, read_members, select
 from .mad_store import ContestStore
+
+FIELD = "field.json"  # the models and classes, as they were found when the competition was begun
 
 
 @dataclass(frozen=True)
@@ -80,19 +83,22 @@ class Competition:
 
 
 def begin(contest: Contest, folder: Path) -> Competition:
-    """A new competition, or the one that the folder holds if it is the same."""
+    """A new competition, or the one that the folder holds if it is the same; every model is looked at once."""
     field = entrants(contest)
     words = vocabulary(contest, field, contest.data())
     with alone(folder):
         admit(folder, contest)
+        plain = {"field": [asdict(entrant) for entrant in field], "words": asdict(words)}
+        write(folder / FIELD, json.dumps(plain, indent=1).encode())
     return Competition(folder, contest, field, words)
 
 
 def reopen(folder: Path) -> Competition:
-    """The competition of a folder."""
+    """The competition of a folder as it was begun; no model is loaded."""
     contest = read_contest(folder)
-    field = entrants(contest)
-    return Competition(folder, contest, field, vocabulary(contest, field, contest.data()))
+    plain = json.loads((folder / FIELD).read_text())
+    words = Vocabulary(**plain["words"] | {"classes": tuple(plain["words"]["classes"])})
+    return Competition(folder, contest, [Entrant(**entrant) for entrant in plain["field"]], words)
 
 
 def add(folder: Path, models: Sequence[str]) -> Competition:

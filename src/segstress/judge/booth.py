@@ -101,7 +101,7 @@ class Booth:
 
     def standing(self, rater: str) -> list[dict[str, Any]]:
         """A person's decisions that were not taken back, in order."""
-        return [row for row in self.ledger.standing() if row["rater"] == rater]
+        return [row for row in self.ledger.standing() if row.get("rater") == rater]
 
     def picture(self, name: str) -> str:
         """A script that hands one picture to the page; script, because a page from a file may not fetch."""

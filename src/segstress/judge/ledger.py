@@ -46,12 +46,12 @@ class Ledger:
 
     def standing(self) -> list[dict[str, Any]]:
         """Every decision that its person has not taken back, in order; a line that came twice counts once."""
-        found: dict[tuple[str, str], dict[str, Any]] = {}
+        found: dict[tuple[Any, Any], dict[str, Any]] = {}
         for row in self.rows():
             if row.get("undo"):
-                found.pop((row["rater"], row["undo"]), None)
+                found.pop((row.get("rater"), row["undo"]), None)
             else:
-                found.setdefault((row["rater"], row["id"]), row)
+                found.setdefault((row.get("rater"), row.get("id")), row)
         return list(found.values())
 
     @staticmethod

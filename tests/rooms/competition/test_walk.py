@@ -12,13 +12,14 @@ from PIL import Image
 
 from segstress.competition.votes import Vote
 from segstress.core import BadInput, to_plain
-from segstress.jobs import Progress
+from segstress.jobs import Progress, mad_plan, mad_store
 from segstress.jobs.compete import Competition, add, begin, reopen, walk
 from segstress.jobs.mad_labels import export, take_back
 from segstress.jobs.mad_plan import read_contest
 from segstress.jobs.mad_rank import VOTES
 from segstress.jobs.mad_screening import screen
 from segstress.jobs.mad_store import read_table
+from segstress.runtime import write
 
 QUIET = Progress()
 POOL = "shapes:pool?count=20&size=32&labelled=true"
@@ -95,6 +96,32 @@ def test_a_stopped_run_goes_on_where_it_was(done: Competition, tmp_path: Path) -
     (other.folder / "members.parquet").unlink()
     walk(reopen(other.folder), QUIET, workers=1)
     assert rows(other.folder) == rows(done.folder)
+
+
+@pytest.mark.parametrize("after", [0, 3, 8, 13])
+def test_a_full_disk_or_a_crash_at_any_file_loses_nothing_else(
+    after: int, done: Competition, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = []
+
+    def fail(path: Path, data: bytes) -> None:
+        if len(written) == after:
+            raise BadInput("the disk is full")
+        written.append(path)
+        write(path, data)
+
+    monkeypatch.setattr(mad_store, "write", fail)
+    with pytest.raises(BadInput, match="full"):
+        compete(tmp_path / "run")
+    monkeypatch.undo()
+    walk(reopen(tmp_path / "run"), QUIET, workers=1)
+    assert rows(tmp_path / "run") == rows(done.folder)
+
+
+def test_reopening_loads_no_model(done: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mad_plan, "load_model", None)
+    again = reopen(done.folder)
+    assert (again.field, again.words) == (done.field, done.words)
 
 
 @pytest.mark.parametrize("metric", ["fwiou", "mpa", "dice", "class_iou"])
@@ -210,7 +237,8 @@ def test_different_label_sets_are_joined(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="under 'pool'"):
         competition.rank("masks")
     words.write_text(words.read_text() + "pool: [ground, thing, thing, thing, thing, thing, thing]\n")
-    assert reopen(competition.folder).rank("masks", draws=10).names == ["cnn", "transformer"]
+    again = begin(competition.contest, competition.folder)
+    assert again.rank("masks", draws=10).names == ["cnn", "transformer"]
 
 
 @pytest.mark.parametrize(
