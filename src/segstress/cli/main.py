@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import typer
 
-from . import evaluation, health, inspection, mad, spatial, training
+from . import evaluation, health, inspection, mad, minimal, spatial, training
 
 app = typer.Typer(
     add_completion=False,
@@ -21,6 +21,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "attack": evaluation.attack,
     "run": evaluation.run,
     "plan": evaluation.plan,
+    "minimal": minimal.minimal,
     "spatial": spatial.spatial,
     "multi-attack": spatial.multi_attack,
     "ensemble": spatial.ensemble,

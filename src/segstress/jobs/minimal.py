@@ -1,0 +1,79 @@
+"""The smallest harmful change: a plan without radius, and the tables and curves of its run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..attacks import Attack
+from ..attacks import attacks as known
+from ..core import BadInput, perturbations
+from ..reports.export import to_csv, to_latex
+from ..reports.minimal import Find, table
+from ..reports.minimal_figures import curves
+from ..reports.table import Table
+from ..runtime import Cell, Store
+from ..runtime import write as write_file
+
+
+def specs(attacks: Sequence[str], shares: Sequence[float], **threat: Any) -> list[dict[str, Any]]:
+    """Every attack aimed at every share of won pixels."""
+    given = {key: value for key, value in threat.items() if value is not None}
+    asked = []
+    for share in shares:
+        for attack in attacks:
+            plain = known.read(attack)
+            asked.append({"attack": plain.pop("kind"), **plain, **given, "enough": share})
+    return asked
+
+
+def finds(folder: Path, one_trajectory: bool = False) -> list[Find]:
+    """What a run found; at a threshold only by attacks aimed at it, or also on the way of those aimed higher."""
+    store = Store(folder)
+    found = [find for cell in store.cells() for find in _finds(store, cell, one_trajectory)]
+    if not found:
+        raise BadInput(f"{folder} holds no search for a smallest delta; expected a folder made by segstress minimal")
+    return found
+
+
+def _finds(store: Store, cell: Cell, one_trajectory: bool) -> Iterator[Find]:
+    change = perturbations.build(cell.perturbation)
+    if not isinstance(change, Attack) or math.isfinite(change.threat.radius):
+        return
+    aimed = f"{100 * change.threat.enough:g}%"
+    for row in store.rows(cell, "images"):
+        if row["status"] != "ok" or (row["goal"] != aimed and not one_trajectory):
+            continue
+        share = float(row["goal"].rstrip("%")) / 100
+        threat = change.threat
+        way = "" if row["goal"] == aimed else f" (on the way to {aimed})"
+        yield Find(
+            model=cell.names["model"],
+            data=cell.names["data"],
+            attack=change.name + way,
+            norm=threat.norm,
+            threshold=row["goal"],
+            image=row["image"],
+            success=row["won"] >= share - 1e-9,
+            size=row["size"],
+            raw_size=row["raw_size"],
+            longest=1.0 if threat.norm == "linf" else math.sqrt(3 * row["height"] * row["width"]),
+            won=row["won"],
+            success_8bit=row["won_8bit"] >= share - 1e-9,
+            forwards=row["forwards"],
+            backwards=row["backwards"],
+        )
+
+
+def report(folder: Path, one_trajectory: bool = False) -> Table:
+    """Write table, curves and finds into the run's report folder; the table."""
+    found = finds(folder, one_trajectory)
+    place, summed = folder / "report", table(found)
+    write_file(place / "tables" / "minimal.csv", to_csv(summed).encode())
+    write_file(place / "tables" / "minimal.tex", to_latex(summed).encode())
+    for drawing in curves(found):
+        write_file(place / "figures" / f"{drawing.name}.svg", drawing.svg)
+        write_file(place / "figures" / f"{drawing.name}.pdf", drawing.pdf)
+    return summed
