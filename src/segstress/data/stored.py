@@ -74,6 +74,17 @@ class Stored:
         return torch.from_numpy(np.ascontiguousarray(array))
 
 
+def content_of(folder: Path) -> str:
+    """Hash of the images in a folder; worked out again only where a file has changed."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return _content(folder, tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files))
+
+
+@lru_cache(maxsize=2)
+def _content(folder: Path, stamps: tuple[tuple[Path, int, int], ...]) -> str:
+    return Stored(folder).content
+
+
 @lru_cache(maxsize=2)
 def open_stored(folder: Path, content: str) -> Stored:
     """The folder, looked through once a process; refused where it holds something else than was noted."""

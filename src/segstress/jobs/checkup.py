@@ -48,7 +48,7 @@ def _admissible(plan: Plan, diagnoses: list[Diagnosis]) -> bool:
 def _together(diagnosis: Diagnosis, noted: list[Flag], tried: list[Diagnosis]) -> Diagnosis:
     """Each flag once, in the order in which they were found."""
     mine = [other for other in tried if (other.model, other.data) == (diagnosis.model, diagnosis.data)]
-    found = [*diagnosis.flags, *(flag for other in mine for flag in other.flags), *noted]
-    return Diagnosis(
-        diagnosis.model, diagnosis.data, tuple({flag.name: flag for flag in reversed(found)}.values())[::-1]
-    )
+    flags: dict[str, Flag] = {}
+    for flag in (*diagnosis.flags, *(flag for other in mine for flag in other.flags), *noted):
+        flags.setdefault(flag.name, flag)
+    return Diagnosis(diagnosis.model, diagnosis.data, tuple(flags.values()))

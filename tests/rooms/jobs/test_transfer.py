@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 import numpy as np
@@ -119,6 +120,7 @@ def test_other_images_in_the_same_folder_are_another_attack(tmp_path):
     specs = []
     for value in (0.25, 0.75):
         np.save(folder / "a.npy", np.full((4, 4, 3), value, np.float32))
+        os.utime(folder / "a.npy", (value, value))  # clocks of file systems are coarse
         specs.append(attacks.build(f"transfer:{folder}"))
     assert specs[0] != specs[1]
     assert attacks.name(specs[0]) == attacks.name(specs[1]) == f"transfer(source={folder})"

@@ -12,7 +12,7 @@ from pydantic import model_validator
 from torch import Tensor
 
 from ...core import BadImage, settings
-from ...data.stored import Stored, open_stored
+from ...data.stored import content_of, open_stored
 from ..algorithm import Seeks, attacks
 from ..problem import Problem
 
@@ -35,7 +35,7 @@ class Transfer:
     @model_validator(mode="after")
     def _note_content(self) -> Transfer:
         if not self.content and self.source.is_dir():  # a report is made also where the images are gone
-            object.__setattr__(self, "content", Stored(self.source).content)
+            object.__setattr__(self, "content", content_of(self.source))
         return self
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:

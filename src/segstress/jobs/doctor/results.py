@@ -20,7 +20,6 @@ BEATEN = 0.002  # accuracy by which an attack without gradients may beat those w
 CONVERGED = 20  # steps from which on more should not help much
 MASKED = "the gradients probably mislead (gradient masking), so the figures flatter the model"
 
-
 Tried = tuple[Attack, Outcome]
 
 
