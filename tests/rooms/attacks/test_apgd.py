@@ -10,6 +10,7 @@ from segstress.attacks import Attack, attacks
 from segstress.attacks.algorithms.apgd import APGD, checkpoints
 from segstress.core import Threat
 from segstress.testing import linear_model, toy_batch, toy_model
+from segstress.testing.contract import check_keeps_budget
 
 RADIUS = 0.06
 
@@ -130,6 +131,11 @@ def test_checks_come_where_the_published_code_has_them(steps, places):
 def test_stages_split_the_steps_three_three_four():
     assert attacks.build("sea-mce").stages() == [(2.0, 90), (1.5, 90), (1.0, 120)]
     assert attacks.build("apgd").stages() == [(1.0, 100)]
+
+
+def test_a_budget_too_small_for_three_stages_is_kept():
+    assert attacks.build("sea-mce?steps=2").stages() == [(1.0, 2)]
+    check_keeps_budget(attacks.build("sea-mce?steps=2"))
 
 
 def test_the_first_start_is_drawn_from_the_larger_ball():

@@ -16,7 +16,7 @@ from ..problem import Problem
 from ..tracker import choose
 
 Deltas = Float[Tensor, "b c h w"]
-PROGRESSIVE = ((2.0, 0.3), (1.5, 0.3), (1.0, 0.4))  # multiples of the radius and their share of the steps
+EARLY = ((2.0, 0.3), (1.5, 0.3))  # multiples of the radius before it is one, and their share of the steps
 
 
 @attacks.register("apgd")
@@ -45,8 +45,9 @@ class APGD:
         """Multiples of the radius and their numbers of steps."""
         if not self.progressive:
             return [(1.0, self.steps)]
-        early = [(multiple, int(share * self.steps)) for multiple, share in PROGRESSIVE[:-1]]
-        return [*early, (1.0, self.steps - sum(steps for _, steps in early))]
+        early = [(multiple, int(share * self.steps)) for multiple, share in EARLY]
+        stages = [*early, (1.0, self.steps - sum(steps for _, steps in early))]
+        return [(multiple, steps) for multiple, steps in stages if steps > 0]
 
     def _climb(self, problem: Problem, delta: Deltas, radius: float, steps: int) -> Deltas:
         """The paper's algorithm at one radius; gives the delta that won most pixels."""

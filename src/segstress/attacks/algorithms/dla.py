@@ -7,7 +7,7 @@ from itertools import cycle, islice
 from typing import Annotated, ClassVar
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor
 
@@ -54,8 +54,8 @@ class DLA:
         return self.steps + 2, 0
 
 
-def _blocks(images: Float[Tensor, "b c h w"]) -> Iterator[tuple[Bool[Tensor, "..."], Bool[Tensor, "..."]]]:
-    """Along the stripes the whole image, halves, quarters and so on; then across them, then again."""
+def _blocks(images: Float[Tensor, "b c h w"]) -> Iterator[tuple[Tensor, Tensor]]:
+    """Masks along the stripes of the whole image, halves, quarters and so on; then across them, then again."""
     height, width = images.shape[-2:]
     down = torch.arange(height, device=images.device)[:, None] / height
     across = torch.arange(width, device=images.device) / width

@@ -22,7 +22,7 @@ def cosine(view: View) -> Pixels:
 
 @losses.register("masked-spherical")
 def masked_spherical(view: View) -> Pixels:
-    """The same on pixels still standing only (SEA-MSL, Croce et al. 2023, arXiv:2306.12941v1)."""
+    """Minus the cosine of logits and one-hot label on pixels still standing (SEA-MSL, arXiv:2306.12941v1)."""
     return view.standing * (cosine(view) - 1)
 
 
