@@ -13,6 +13,7 @@ from segstress.jobs import Progress, Ways, evaluate, read_plan
 from segstress.jobs.checkup import check_up
 from segstress.jobs.doctor import doubt, examine
 from segstress.jobs.report import studies
+from segstress.jobs.verify import verify
 from segstress.models import load
 
 PLANTED = Path(__file__).parent / "planted.py"
@@ -132,6 +133,7 @@ class TestRun:
         assert first.passes == (2 * 3 * 4, 2 * 3 * 2)
         assert any("random" in warning for warning in runs[0].warnings)
         assert all((first.counts[key] == second.counts[key]).all() for key in first.counts)
+        assert all(verdict.sound for verdict in verify(tmp_path / "one"))
 
     def test_without_gradients_black_boxes_may_still_attack(self, tmp_path):
         with pytest.raises(BadInput, match="gradient"):
@@ -167,8 +169,9 @@ class TestResults:
         (study,) = studies([tmp_path / "run"])
         shrinking, constant = study.outcomes
         assert doubt(study, plan.changes()) == []
-        swapped = (replace(shrinking, label=constant.label), replace(constant, label=shrinking.label))
-        assert [flag.name for flag in doubt(replace(study, outcomes=swapped), plan.changes())] == ["radius-schedule"]
+        harmless = replace(shrinking, counts={("accuracy", "all"): study.clean["all"]})
+        masked = replace(study, outcomes=(harmless, constant))
+        assert [flag.name for flag in doubt(masked, plan.changes())] == ["radius-schedule"]
 
 
 def test_command_line_prints_flags_and_leaves_with_one(segstress):
