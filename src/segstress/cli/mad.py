@@ -13,7 +13,7 @@ from typer import Option
 from . import mad_options as own
 from . import mad_people, options
 from .console import console
-from .mad_console import carry_out, show_ranking, show_selection, tell
+from .mad_console import carry_out, show_index, show_ranking, show_selection, tell
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -29,6 +29,7 @@ def index(
     metric: own.Metric = "miou",
     scale: own.Scale = "pool",
     classes: own.Classes = None,
+    background: own.Background = None,
     chosen: own.Chosen = 1,
     copies: own.Copies = 0,
     shard_size: options.ShardSize = 32,
@@ -51,6 +52,7 @@ def index(
         "metric": metric,
         "scale": scale,
         "classes": classes,
+        "background": background,
         "rule": {"chosen": chosen},
         "copies": copies,
         "shard_size": shard_size,
@@ -60,11 +62,7 @@ def index(
     competition = begin(read_contest(asked), out)
     with watch(console, "indexing") as progress:
         found = competition.index(progress, workers)
-    for status in ("ok", "duplicate", "error"):
-        console.print(f"{status}: {found['status'].to_pylist().count(status)} images", highlight=False)
-    for name, status, message in zip(*(found[key].to_pylist() for key in ("name", "status", "message")), strict=True):
-        if status == "error":
-            console.print(f"[red]error:[/red] {name}: {message}", highlight=False, soft_wrap=True)
+    show_index(found)
 
 
 def predict(folder: own.Folder, workers: options.Workers = 0) -> None:

@@ -30,6 +30,7 @@ def carry_out(competition: Any, workers: int) -> list[str]:
 
 
 def show_ranking(competition: Any, judge: JudgeName, clean: Path | None, draws: int, as_json: bool) -> None:
+    """Rank, write the report, and print places with their bands, or every figure as JSON."""
     from ..jobs.mad_report import clean_scores, report, summary
 
     standing = competition.rank(judge.value, draws)
@@ -52,7 +53,18 @@ def show_ranking(competition: Any, judge: JudgeName, clean: Path | None, draws: 
     console.print(f"Report: {page}", highlight=False, soft_wrap=True)
 
 
+def show_index(found: Any) -> None:
+    """How many images can be used, which are copies, which cannot be read."""
+    names, statuses, messages = (found[key].to_pylist() for key in ("name", "status", "message"))
+    for status in ("ok", "duplicate", "error"):
+        console.print(f"{status}: {statuses.count(status)} images", highlight=False)
+    for name, status, message in zip(names, statuses, messages, strict=True):
+        if status == "error":
+            console.print(f"[red]error:[/red] {name}: {message}", highlight=False, soft_wrap=True)
+
+
 def show_selection(selection: Any) -> None:
+    """How many images were chosen, and for how many groups none was found."""
     console.print(
         f"{len(selection.images)} images in {len(selection.members)} places; {len(selection.empty)} groups are empty",
         highlight=False,
@@ -60,6 +72,7 @@ def show_selection(selection: Any) -> None:
 
 
 def tell(faults: list[str]) -> None:
+    """What went wrong, at most ten lines; exit code 1 if anything did."""
     for fault in faults[:10]:
         console.print(f"[red]error:[/red] {fault}", highlight=False, soft_wrap=True)
     if faults:

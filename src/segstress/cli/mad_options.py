@@ -19,6 +19,9 @@ Scale = Annotated[
     Option("--scale", help="Bounds on class size: pool (quartiles), none, voc, a YAML table, or labelled data."),
 ]
 Classes = Annotated[Path | None, Option("--classes", help="YAML that joins different label sets.")]
+Background = Annotated[
+    int | None, Option("--background", min=0, help="Class that forms no group, where neither pool nor class file says.")
+]
 Chosen = Annotated[int, Option("--chosen", min=1, help="Images of each defender, attacker and class.")]
 Copies = Annotated[int, Option("--copies", min=0, help="Pruned copies of the first model as rivals.")]
 Format = Annotated[

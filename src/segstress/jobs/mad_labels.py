@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -79,7 +80,7 @@ def take_back(field: Field, members: Sequence[Member], spec: str, folder: Path) 
     if not folder.exists():
         raise BadInput(f"{folder} does not exist; expected what the annotation tool has saved")
     images = {member.image for member in members}
-    sent = _manifest(field.store.folder)
+    sent, prefill = _manifest(field.store.folder)
     kept: dict[str, np.ndarray] = {}
     rejected: list[str] = []
     faults: list[str] = []
@@ -93,7 +94,7 @@ def take_back(field: Field, members: Sequence[Member], spec: str, folder: Path) 
         elif reading.labels.shape != field.pixels(reading.image).shape[:2]:
             found, wanted = reading.labels.shape, field.pixels(reading.image).shape[:2]
             faults.append(f"{reading.image}: labels are {found[0]} x {found[1]}, the image {wanted[0]} x {wanted[1]}")
-        else:
+        elif prefill != OWN[0] or sent.get(reading.image) != _print(reading.labels):  # else nobody has labelled it yet
             kept[reading.image] = reading.labels
     (field.store.folder / "labels").mkdir(exist_ok=True)
     for image, labels in kept.items():
@@ -106,10 +107,11 @@ def take_back(field: Field, members: Sequence[Member], spec: str, folder: Path) 
     return Imported(len(kept), unchanged, rejected, missing, faults)
 
 
-def _manifest(folder: Path) -> Mapping[str, str]:
+def _manifest(folder: Path) -> tuple[Mapping[str, str], str]:
+    """Hashes of the labels that were sent, and where they came from."""
     path = folder / MANIFEST
-    sent: Mapping[str, str] = json.loads(path.read_text())["sent"] if path.exists() else {}
-    return sent
+    plain: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"sent": {}, "prefill": ""}
+    return plain["sent"], plain["prefill"]
 
 
 def _print(labels: np.ndarray) -> str:

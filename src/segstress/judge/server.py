@@ -40,70 +40,74 @@ def make_app(booth: Booth, token: str) -> Any:
     """The web application; every address begins with the token."""
     _need_server()
     from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import Response
     from starlette.routing import Route
 
-    def answer(body: str | bytes, kind: str, status: int = 200) -> Response:
-        return Response(body, status, HEADERS, f"{kind}; charset=utf-8")
-
-    def guarded(work: Callable[[Request], Response]) -> Callable[[Request], Response]:
-        def handle(request: Request) -> Response:
-            if not secrets.compare_digest(request.path_params["token"], token):
-                return answer("not found", "text/plain", 404)
-            try:
-                return work(request)
-            except BadInput as error:
-                return answer(str(error), "text/plain", 400)
-
-        return handle
-
-    @guarded
-    def page(request: Request) -> Response:
-        name = request.path_params.get("name") or PAGE[0]
-        if name not in PAGE:
-            return answer("not found", "text/plain", 404)
-        return answer(page_file(name), TYPES[name.rpartition(".")[2]])
-
-    @guarded
-    def deck(request: Request) -> Response:
-        return answer(deck_script(booth.deck(request.query_params.get("rater", ""), server=True)), TYPES["js"])
-
-    @guarded
-    def picture(request: Request) -> Response:
-        return answer(booth.picture(request.path_params["name"]), TYPES["js"])
-
-    async def decide(request: Request) -> Response:
-        if not secrets.compare_digest(request.path_params["token"], token):
-            return answer("not found", "text/plain", 404)
-        taken: Response = await _decide(booth, request, answer)
-        return taken
-
+    site = Site(booth, token)
     return Starlette(
         routes=[
-            Route("/{token}/", page),
-            Route("/{token}/deck.js", deck),
-            Route("/{token}/pictures/{name}.js", picture),
-            Route("/{token}/decisions", decide, methods=["POST"]),
-            Route("/{token}/{name}", page),
+            Route("/{token}/", site.page),
+            Route("/{token}/deck.js", site.deck),
+            Route("/{token}/pictures/{name}.js", site.picture),
+            Route("/{token}/decisions", site.decide, methods=["POST"]),
+            Route("/{token}/{name}", site.page),
         ]
     )
 
 
-async def _decide(booth: Booth, request: Any, answer: Callable[..., Any]) -> Any:
-    """Take one decision; the answer is sent after the ledger is on the disk."""
-    from starlette.concurrency import run_in_threadpool
+class Site:
+    """What is answered at each address; requests and responses are Starlette's."""
 
-    body = await request.body()
-    if len(body) > LARGEST:
-        return answer("too large", "text/plain", 413)
-    try:
-        sent = pydantic.TypeAdapter(dict[str, Any]).validate_json(body)
-        decision = Decision(**sent.pop("event"))
-        await run_in_threadpool(booth.take, str(sent.get("rater", "")), decision)
-    except (BadInput, KeyError, TypeError, pydantic.ValidationError) as error:
-        return answer(str(error).splitlines()[0], "text/plain", 400)
-    return answer(json.dumps({"saved": decision.id}), "application/json")
+    def __init__(self, booth: Booth, token: str) -> None:
+        self.booth, self.token = booth, token
+
+    async def page(self, request: Any) -> Any:
+        """A file of the page, from a fixed list."""
+        name = request.path_params.get("name") or PAGE[0]
+        if name not in PAGE:
+            return _answer("not found", "text/plain", 404)
+        return await self._guard(request, TYPES[name.rpartition(".")[2]], lambda: page_file(name))
+
+    async def deck(self, request: Any) -> Any:
+        """The deck of the person who asks."""
+        rater = request.query_params.get("rater", "")
+        return await self._guard(request, TYPES["js"], lambda: deck_script(self.booth.deck(rater, server=True)))
+
+    async def picture(self, request: Any) -> Any:
+        """One picture, by a name that says nothing."""
+        return await self._guard(request, TYPES["js"], lambda: self.booth.picture(request.path_params["name"]))
+
+    async def decide(self, request: Any) -> Any:
+        """Take one decision; the answer is sent after the ledger is on the disk."""
+        body = await request.body()
+        if len(body) > LARGEST:
+            return _answer("too large", "text/plain", 413)
+        return await self._guard(request, "application/json", lambda: self._take(body))
+
+    def _take(self, body: bytes) -> str:
+        try:
+            sent = pydantic.TypeAdapter(dict[str, Any]).validate_json(body)
+            decision = Decision(**sent.pop("event"))
+        except (KeyError, TypeError, pydantic.ValidationError) as error:
+            raise BadInput(f"no decision: {str(error).splitlines()[0]}") from error
+        self.booth.take(str(sent.get("rater", "")), decision)
+        return json.dumps({"saved": decision.id})
+
+    async def _guard(self, request: Any, kind: str, work: Callable[[], str | bytes]) -> Any:
+        """The answer for those who know the token, made in a thread so that a slow disk holds up nobody else."""
+        from starlette.concurrency import run_in_threadpool
+
+        if not secrets.compare_digest(request.path_params["token"].encode(), self.token.encode()):
+            return _answer("not found", "text/plain", 404)
+        try:
+            return _answer(await run_in_threadpool(work), kind)
+        except BadInput as error:
+            return _answer(str(error), "text/plain", 400)
+
+
+def _answer(body: str | bytes, kind: str, status: int = 200) -> Any:
+    from starlette.responses import Response
+
+    return Response(body, status, HEADERS, f"{kind}; charset=utf-8")
 
 
 def serve(booth: Booth, host: str, port: int, token: str) -> None:

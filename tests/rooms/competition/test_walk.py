@@ -176,6 +176,14 @@ def test_import_reports_what_is_missing_changed_or_wrong(tmp_path: Path) -> None
     assert sorted(fault.split(":")[0] for fault in back.faults) == sorted([paths[2].stem, "stranger"])
 
 
+def test_an_empty_ballot_that_nobody_touched_is_no_label(tmp_path: Path) -> None:
+    competition = compete(tmp_path / "run")
+    field, members = competition.images(), competition.members()
+    count = export(field, members, "labelme", tmp_path / "out")
+    back = take_back(field, members, "labelme", tmp_path / "out")
+    assert (back.taken, len(back.missing)) == (0, count)
+
+
 def test_fiftyone_folder_is_written(done: Competition, tmp_path: Path) -> None:
     assert export(done.images(), done.members(), "fiftyone", tmp_path) == len(list((tmp_path / "data").iterdir()))
 
