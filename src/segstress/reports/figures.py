@@ -95,6 +95,8 @@ def strongest(judged: Assessment) -> Drawing:
     axes[1].set_yticklabels([])
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
     caption = "On how many images each perturbation did the most harm. Equal results go to the first in declared order."
+    if judged.untried.any():
+        caption += " Ties with perturbations that were spared an image are not seen; --exhaustive shows them."
     return Drawing("strongest", "Which perturbation is strongest, image by image", caption, figure)
 
 

@@ -116,8 +116,8 @@ def leave_out(judged: Assessment) -> Table:
     )
     missed = int(judged.untried.sum())
     note = (
-        f"{plural(missed, 'image')} not tried by every perturbation, so what the others would have left of them without"
-        " one is not known and these figures cannot be trusted; run with --exhaustive to know."
+        f"Not every perturbation was tried on {plural(missed, 'image')}; what the others would have left of them is not"
+        " known, so these figures cannot be trusted. Run with --exhaustive to know."
         if missed
         else "A perturbation without which nothing rises added nothing that the others do not find."
     )
@@ -127,10 +127,15 @@ def leave_out(judged: Assessment) -> Table:
 def _skipping(study: Study) -> str:
     if not any(outcome.images("skipped") for outcome in study.outcomes):
         return ""
+    left = f"at most {100 * study.done_at:g} % of their pixels right" if study.done_at else "no correct pixel left"
+    bounds = (
+        "Worst-case figures are upper bounds"
+        if study.done_at
+        else "Worst-case accuracy and NmIoU are not changed by this; worst-case CmIoU is an upper bound"
+    )
     return (
-        "Skipped images had no correct pixel left after an earlier perturbation, so the figures of the later ones are"
-        " over the other images and who is strongest counts only those tried. Worst-case accuracy and NmIoU are not"
-        " changed by this; worst-case CmIoU is an upper bound."
+        f"Skipped images had {left} after an earlier perturbation, so the figures of the later ones are over the other"
+        f" images and who is strongest counts only those tried. {bounds}."
     )
 
 
