@@ -6,9 +6,12 @@ from collections.abc import Iterator
 
 from ..metrics.counts import ACTUAL, HITS
 from ..metrics.intervals import Interval
+from ..metrics.scores import image_accuracy
 from .assessment import Assessment
 from .naming import percent, plural
 from .study import Choice
+
+ROUNDING = 1e-9  # of a share of pixels
 
 
 def caveats(judged: Assessment) -> list[str]:
@@ -43,7 +46,9 @@ def _finished(judged: Assessment) -> Iterator[str]:
     """The bound on what was not sought because few enough pixels were left."""
     if not judged.study.done_at:
         return
-    worst, spared = judged.worst["accuracy"].counts, judged.untried
+    worst = judged.worst["accuracy"].counts
+    few = image_accuracy(worst) <= judged.study.done_at + ROUNDING
+    spared = judged.untried & few  # an audit leaves images untried too, whatever stands on them
     bound = worst[spared][..., HITS].sum() / max(worst[..., ACTUAL].sum(), 1)
     yield (
         f"An image with at most {100 * judged.study.done_at:g} % of its pixels right counted as finished and was spared"

@@ -48,6 +48,14 @@ def test_what_stands_on_spared_images_bounds_the_error(tiny: Study) -> None:
     assert "1 image in all: worst-case accuracy may be lower than stated by at most 5.0 points" in said
 
 
+def test_images_that_an_audit_left_untried_are_not_counted_as_finished(tiny: Study) -> None:
+    study = replace(spared(tiny), done_at=0.05, choice=CHOICE)
+    assert (
+        "0 images in all: worst-case accuracy may be lower than stated by at most 0.0 points"
+        in caveats(assess(study))[1]
+    )
+
+
 def test_leave_one_out_warns_where_images_were_spared(tiny: Study) -> None:
     assert "--exhaustive" in leave_out(assess(spared(tiny))).note
     assert "--exhaustive" not in leave_out(assess(tiny)).note
