@@ -34,12 +34,12 @@ class Ranking:
         return [(i, j) for i in models for j in models if i < j and max(self.beats[i, j], self.beats[j, i]) < sure]
 
 
-def image_weights(images: int, draws: int = DRAWS, seed: int = 0) -> Float64[np.ndarray, "draws images"]:
-    """How often each image is drawn, with replacement, in each draw."""
-    if not images:
+def draw_weights(number: int, draws: int = DRAWS, seed: int = 0) -> Float64[np.ndarray, "draws number"]:
+    """How often each image, or each person, is drawn with replacement in each draw."""
+    if not number:
         raise BadInput("ranking: expected at least one judged image, found none; select and judge images first")
     random = np.random.default_rng(seed)
-    return random.multinomial(images, np.full(images, 1 / images), size=draws).astype(np.float64)
+    return random.multinomial(number, np.full(number, 1 / number), size=draws).astype(np.float64)
 
 
 def rank(
@@ -47,7 +47,7 @@ def rank(
 ) -> Ranking:
     """The ranking of `strengths_of(None)`, with the spread of `strengths_of(weights)` over bootstrap draws."""
     strengths = strengths_of(None)
-    drawn = strengths_of(image_weights(images, draws, seed))
+    drawn = strengths_of(draw_weights(images, draws, seed))
     tail = (100 - LEVEL) / 2
     low, high = np.percentile(drawn, [tail, 100 - tail], axis=0)
     ranks = places(drawn)

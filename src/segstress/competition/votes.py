@@ -14,6 +14,7 @@ from pydantic import Field
 from ..core import BadInput, settings
 from .matrices import add_up
 from .select import Member
+from .uncertainty import draw_weights
 
 Choice = Literal["left", "right", "tie", "reject"]
 WORTH = {"left": 1.0, "tie": 0.5, "right": 0.0}  # of a choice, to the model on the left
@@ -65,6 +66,7 @@ class Tally:
     images: Int64[np.ndarray, " votes"]  # place among the distinct images
     left: Int64[np.ndarray, " votes"]
     right: Int64[np.ndarray, " votes"]
+    raters: Int64[np.ndarray, " votes"]  # place among the people
     worth: Float64[np.ndarray, " votes"]  # to the left: 1, 0, or 0.5 for a tie
     left_defends: Float64[np.ndarray, " votes"]  # number of subsets in which the left model is the defender
     right_defends: Float64[np.ndarray, " votes"]
@@ -94,13 +96,19 @@ class Tally:
         return np.concatenate([np.concatenate([nothing, attack], -1), np.concatenate([defence, nothing], -1)], axis=-2)
 
     def _wins(self, of_left: np.ndarray, of_right: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        drawn = np.ones((1, self.distinct)) if weights is None else weights
-        each = drawn[:, self.images]
+        each = (
+            np.ones((1, len(self.images))) if weights is None else weights[:, self.images] * self._people(len(weights))
+        )
         forward, back = self.left * self.models + self.right, self.right * self.models + self.left
         won = (each * (self.worth * of_left)) @ add_up(forward, self.models**2)
         lost = (each * ((1 - self.worth) * of_right)) @ add_up(back, self.models**2)
         wins = (won + lost).reshape(-1, self.models, self.models)
         return wins[0] if weights is None else wins
+
+    def _people(self, draws: int) -> Float64[np.ndarray, "draws votes"]:
+        """People are drawn as images are, since another group of people might have judged otherwise."""
+        number = int(self.raters.max()) + 1
+        return draw_weights(number, draws, seed=1)[:, self.raters]
 
 
 def tally(votes: Iterable[Vote], members: Iterable[Member], names: Sequence[str]) -> Tally:
@@ -110,7 +118,10 @@ def tally(votes: Iterable[Vote], members: Iterable[Member], names: Sequence[str]
     for member in members:
         roles[member.image, member.defender, member.attacker] += 1
     counted = [vote for vote in votes if vote.choice in WORTH and not vote.repeat]
-    images = {image: index for index, image in enumerate(sorted({vote.image for vote in counted}))}
+    images, people = (
+        {word: index for index, word in enumerate(sorted({getattr(vote, key) for vote in counted}))}
+        for key in ("image", "rater")
+    )
     left, right = (
         np.array([place[getattr(vote, side)] for vote in counted], dtype=np.int64) for side in ("left", "right")
     )
@@ -119,6 +130,7 @@ def tally(votes: Iterable[Vote], members: Iterable[Member], names: Sequence[str]
         images=np.array([images[vote.image] for vote in counted], dtype=np.int64),
         left=left,
         right=right,
+        raters=np.array([people[vote.rater] for vote in counted], dtype=np.int64),
         worth=np.array([WORTH[vote.choice] for vote in counted]),
         left_defends=_times(roles, counted, left, right),
         right_defends=_times(roles, counted, right, left),

@@ -23,7 +23,7 @@ from segstress.competition.ranking import (
     separable,
     thurstone,
 )
-from segstress.competition.uncertainty import image_weights, rank
+from segstress.competition.uncertainty import draw_weights, rank
 from segstress.core import BadInput
 
 WON = np.array([[0, 5, 6], [0, 0, 4], [0, 1, 0]], dtype=float)  # the first never loses
@@ -186,8 +186,8 @@ def test_one_image_is_enough_to_compute_and_none_is_refused() -> None:
     judged = Judged(2, one, np.array([0, 1]), np.array([1, 0]), one, np.array([0.5, 0.2]), np.array([0.2, 0.5]))
     assert ranked(judged).rank.tolist() == [1, 2]
     with pytest.raises(BadInput, match="found none"):
-        image_weights(0)
+        draw_weights(0)
 
 
 def test_draws_keep_the_number_of_images() -> None:
-    assert (image_weights(20, 5).sum(1) == 20).all()
+    assert (draw_weights(20, 5).sum(1) == 20).all()

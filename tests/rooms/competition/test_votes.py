@@ -10,6 +10,7 @@ import pytest
 from segstress.competition.ranking import fit
 from segstress.competition.raters import agreement, raters
 from segstress.competition.select import Member
+from segstress.competition.uncertainty import rank
 from segstress.competition.votes import Vote, check_votes, tally
 from segstress.core import BadInput
 
@@ -80,6 +81,17 @@ def test_weights_multiply_votes() -> None:
     found = tally(*many(), NAMES)
     doubled = found.overall(np.full((1, found.distinct), 2.0))
     np.testing.assert_allclose(doubled[0], 2 * found.overall())
+
+
+def test_people_who_disagree_widen_the_interval() -> None:
+    def width(second: str) -> float:
+        answers = {"kim": "left", "lee": second}
+        votes = [vote(n, f"i{n}", "a", "b", choice, rater) for rater, choice in answers.items() for n in range(30)]
+        found = tally(votes, [], ["a", "b"])
+        ranking = rank(lambda weights: fit(found.overall(weights), prior=0.1), found.distinct, 200)
+        return float(ranking.high[0] - ranking.low[0])
+
+    assert width("right") > 10 * width("left")
 
 
 def test_votes_are_checked() -> None:
