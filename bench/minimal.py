@@ -24,6 +24,7 @@ from segstress.data import load as load_data
 from segstress.jobs.judge import stack
 from segstress.models import load as load_model
 
+GAMMA = chr(947)  # adv-lib names its step by the Greek letter
 Figures = tuple[float, float, float]  # linf size x 255 (255 for a failure), share won, CPU seconds
 
 
@@ -84,7 +85,7 @@ def theirs(steps: int) -> dict[str, Callable[[nn.Module, Batch], Tensor]]:
     return {
         "adv-lib alma-prox": partial(run, partial(alma_prox, num_steps=steps)),
         "adv-lib pdpgd": partial(run, partial(pdpgd, norm=math.inf, num_steps=steps, primal_lr=0.01)),
-        "adv-lib dag 0.003": partial(run, partial(dag, max_iter=steps, γ=0.003)),
+        "adv-lib dag 0.003": partial(run, partial(dag, max_iter=steps, **{GAMMA: 0.003})),
     }
 
 
