@@ -65,7 +65,7 @@ def index(
     show_index(found)
 
 
-def predict(folder: own.Folder, workers: options.Workers = 0) -> None:
+def predict(folder: own.Folder, retry_errors: options.RetryErrors = False, workers: options.Workers = 0) -> None:
     """Let every model predict every image of the pool; label maps are kept.
 
     Example: segstress mad predict runs/mad
@@ -75,7 +75,7 @@ def predict(folder: own.Folder, workers: options.Workers = 0) -> None:
     from .progress import watch
 
     with watch(console, "predicting") as progress:
-        faults = begin(read_contest(folder), folder).predict(progress, workers)
+        faults = begin(read_contest(folder), folder).predict(progress, workers, retry_errors=retry_errors)
     tell(faults)
 
 

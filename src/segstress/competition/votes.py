@@ -89,6 +89,11 @@ class Tally:
         """Wins of the row as defender against the column."""
         return self._wins(self.left_defends, self.right_defends, weights)
 
+    def ratios(self) -> np.ndarray:
+        """Votes for the row as attacker of the column over votes for the column, half a vote added to each side."""
+        attack, held = self.attack(), self.defence().T
+        return np.where(attack + held > 0, (attack + 0.5) / (held + 0.5), np.nan)
+
     def roles(self, weights: Float64[np.ndarray, "draws images"] | None = None) -> np.ndarray:
         """Wins among twice as many players: each model as attacker, then each as defender."""
         attack, defence = self.attack(weights), self.defence(weights)

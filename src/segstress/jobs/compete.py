@@ -19,7 +19,7 @@ from .mad_compare import compare
 from .mad_field import Field
 from .mad_index import index
 from .mad_plan import Contest, Entrant, admit, entrants, read_contest, vocabulary
-from .mad_predict import predict
+from .mad_predict import forget_errors, predict
 from .mad_rank import by_truth, by_votes
 from .mad_select import Selection, read_members, select
 from .mad_store import ContestStore
@@ -51,10 +51,12 @@ class Competition:
         with alone(self.folder):
             return index(self.folder, self.contest, progress, workers)
 
-    def predict(self, progress: Progress, workers: int = 0) -> list[str]:
+    def predict(self, progress: Progress, workers: int = 0, *, retry_errors: bool = False) -> list[str]:
         """Step 2: every model on every image; what went wrong."""
         with alone(self.folder):
             record(self.folder, self.contest.numerics)
+            if retry_errors:
+                forget_errors(self.store, self.field)
             return predict(self.store, self.contest, self.field, self.words, progress, workers)
 
     def compare(self, progress: Progress, workers: int = 0) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..competition.perceptual import perceptual_hash
-from ..core import BadImage, BadInput, digest
+from ..core import BadImage, BadInput, digest, import_source
 from ..data import Dataset, datasets
 from ..runtime import Local
 from .evaluate import Progress
@@ -28,9 +28,12 @@ class IndexWork:
 
     folder: Path
     pool: str  # spec as JSON
+    plugins: tuple[str, ...] = ()
 
     def __call__(self, names: tuple[str, ...]) -> int:
         """Write a block of index rows."""
+        for plugin in self.plugins:
+            import_source(plugin)
         data = datasets.build(json.loads(self.pool))
         rows = [_index_row(data, name) for name in names]
         write_table(block_path(self.folder, names), pa.Table.from_pylist(rows, INDEX))
@@ -67,7 +70,7 @@ def index(folder: Path, contest: Contest, progress: Progress, workers: int = 0) 
     blocks = [tuple(names[first : first + BLOCK]) for first in range(0, len(names), BLOCK)]
     todo = [block for block in blocks if not block_path(folder, block).exists()]
     progress.begin(sum(map(len, todo)))
-    work = IndexWork(folder, json.dumps(datasets.spec(data), sort_keys=True))
+    work = IndexWork(folder, json.dumps(datasets.spec(data), sort_keys=True), tuple(contest.plugins))
     for done in Local(workers, contest.numerics.threads).map(work, todo):
         progress.advance(done)
     table = pa.concat_tables([read_table(block_path(folder, block)) for block in blocks])

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from ..competition.vocabulary import Vocabulary
-from ..core import BadImage, BadInput
+from ..core import BadImage, BadInput, import_source
 from ..data import Dataset, Sample, datasets, resize
 from ..metrics.counts import predict as labels_of
 from ..models import load as load_model
@@ -32,9 +32,12 @@ class PredictWork:
     shard_size: int
     words: Vocabulary
     numerics: Numerics
+    plugins: tuple[str, ...] = ()
 
     def __call__(self, unit: tuple[Entrant, Part]) -> tuple[int, list[str]]:
         """Write maps and histograms; what comes back is the number of images and what went wrong."""
+        for plugin in self.plugins:
+            import_source(plugin)
         entrant, part = unit
         model = _model(json.dumps(dict(entrant.spec), sort_keys=True), self.numerics)
         data = _data(self.pool)
@@ -76,12 +79,20 @@ def predict(
     todo = [(entrant, part) for entrant in field for part in parts if not store.place(entrant, "rows", part).exists()]
     progress.begin(sum(len(part.images) for _, part in todo))
     pool = json.dumps(datasets.spec(contest.data()), sort_keys=True)
-    work = PredictWork(store.folder, pool, store.shard_size, words, contest.numerics)
+    work = PredictWork(store.folder, pool, store.shard_size, words, contest.numerics, tuple(contest.plugins))
     faults: list[str] = []
     for done, found in Local(workers, contest.numerics.threads).map(work, todo):
         progress.advance(done)
         faults += found
     return faults
+
+
+def forget_errors(store: ContestStore, field: list[Entrant]) -> None:
+    """Let models try again where they failed."""
+    for part in store.parts():
+        for entrant in field:
+            if store.place(entrant, "rows", part).exists() and store.failed(entrant, part):
+                store.forget(entrant, part)
 
 
 @lru_cache(maxsize=2)

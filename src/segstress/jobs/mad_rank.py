@@ -111,7 +111,7 @@ def by_votes(field: Field, members: Sequence[Member], draws: int = 1000) -> Stan
     rankings = {"overall": rank(lambda weights: fit(cast.overall(weights), prior=PRIOR), cast.distinct, draws)}
     for place, role in enumerate(("attack", "defence")):
         rankings[role] = rank(_role(cast, place), cast.distinct, draws)
-    others = {"bradley-terry": fit(wins, "bradley-terry", PRIOR)}
+    others = {"bradley-terry": fit(wins, "bradley-terry", PRIOR), "ratios of votes": fit_ratios(cast.ratios())}
     matrices = {"wins": wins, "attack": cast.attack(), "defence": cast.defence()}
     return Standing(
         names=names,

@@ -83,6 +83,16 @@ class ContestStore:
         write(self.place(entrant, "maps", part), pack(maps))
         write_table(self.place(entrant, "rows", part), pa.Table.from_pylist(rows, ROWS))
 
+    def forget(self, entrant: Entrant, part: Part) -> None:
+        """Let a model answer a shard again; every comparison of the shard falls with it."""
+        for path in (self.folder / "models").glob(f"*/pairs-*-{part.stem}.parquet"):
+            path.unlink()
+        self.place(entrant, "rows", part).unlink()
+
+    def failed(self, entrant: Entrant, part: Part) -> bool:
+        """Whether a model had an error on an image of a shard."""
+        return "error" in read_table(self.place(entrant, "rows", part))["status"].to_pylist()
+
     def maps(self, entrant: Entrant, part: Part) -> dict[str, np.ndarray]:
         """Label maps of a shard by image; an image without one had an error."""
         path = self.place(entrant, "maps", part)

@@ -64,6 +64,14 @@ def test_one_vote_credits_every_membership_but_counts_once_overall() -> None:
     assert found.defence()[1, 0] == 1
 
 
+def test_ratios_of_votes_are_smoothed_and_missing_ones_left_out() -> None:
+    votes = [vote(n, f"i{n}", "a", "b", "left") for n in range(3)]
+    found = tally(votes, [member(f"i{n}", 1, 0) for n in range(3)], NAMES).ratios()
+    assert found[0, 1] == 3.5 / 0.5
+    assert np.isnan(found[1, 0])
+    assert np.isnan(found[0, 2])
+
+
 def test_roles_are_players_of_their_own() -> None:
     votes, members = many()
     roles = tally(votes, members, NAMES).roles()

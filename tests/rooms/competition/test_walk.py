@@ -40,6 +40,16 @@ class Fussy(nn.Module):
 def net():
     return Fussy()
 """
+PLUGIN = """
+from segstress.core import settings
+from segstress.models.compact import Compact
+from segstress.models.model import models
+
+@models.register("mine")
+@settings
+class Mine(Compact):
+    name: str = "transformer"
+"""
 
 
 def compete(folder: Path, **changes: Any) -> Competition:
@@ -65,6 +75,22 @@ def test_the_flow_ends_with_a_ranking(done: Competition) -> None:
         assert np.isfinite(ranking.strengths).all()
         assert ranking.strengths.sum() == pytest.approx(0)
     assert {row["defender"] for row in rows(done.folder)} <= set(done.names)
+
+
+def test_plug_ins_reach_worker_processes(tmp_path: Path) -> None:
+    plugin = tmp_path / "plugin.py"
+    plugin.write_text(PLUGIN)
+    contest = read_contest(
+        {
+            "models": ["mine", MODELS[0]],
+            "pool": "shapes:pool?count=4&size=16",
+            "shard_size": 2,
+            "plugins": [str(plugin)],
+        }
+    )
+    competition = begin(contest, tmp_path / "run")
+    competition.index(QUIET, workers=1)
+    assert competition.predict(QUIET, workers=2) == []
 
 
 def test_models_of_one_label_get_names_of_their_own(done: Competition) -> None:
@@ -297,6 +323,9 @@ def test_an_image_that_a_model_cannot_answer_is_left_out_of_its_pairs(tmp_path: 
     scores = competition.store.scores(competition.field, part, "miou", 7)[part.images.index(bad)]
     assert np.isfinite(scores[0, 1])
     assert np.isnan(scores[2, :2]).all()
+    competition.predict(QUIET, workers=1, retry_errors=True)
+    competition.compare(QUIET, workers=1)
+    assert np.isfinite(competition.store.scores(competition.field, part, "miou", 7)[:, 2, 0]).all()
 
 
 def test_a_folder_keeps_its_competition(done: Competition) -> None:
