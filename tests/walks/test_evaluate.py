@@ -43,7 +43,7 @@ def done(tmp_path_factory):
 
 def test_json_has_the_promised_shape(done):
     (run,) = json.loads(json.dumps(figures([done])))["runs"]
-    assert set(run) == {"model", "data", "eps", "clean", "perturbations", "worst_case", "definitions"}
+    assert {"model", "data", "eps", "clean", "perturbations", "worst_case", "definitions"} <= set(run)
     assert run["eps"] == pytest.approx(8 / 255)
     assert list(run["perturbations"]) == ["pgd(steps=4)", "segpgd(steps=4)"]
     for part in (run["clean"], run["worst_case"], *run["perturbations"].values()):
