@@ -17,7 +17,7 @@ _PLACES = {  # public name -> where it lives; loaded on first use, so that `impo
     "load_model": ("segstress.models", "load"),
     "load_data": ("segstress.data", "load"),
 }
-__all__ = ["__version__", *_PLACES]  # noqa: PLE0604
+__all__ = ["__version__", *_PLACES]
 
 
 def __getattr__(name: str) -> Any:
