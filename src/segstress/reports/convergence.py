@@ -13,6 +13,7 @@ from ..metrics.counts import ACTUAL
 from .assessment import Assessment
 from .drawing import HARM, INK, STYLE, Drawing, canvas, strokes
 from .figures import PERCENT
+from .naming import briefly
 from .table import Column, Rows, Table
 
 BATTERY = "all in this order"
@@ -98,7 +99,7 @@ def convergence_drawing(judged: Assessment) -> Drawing | None:
         figure, (axis,) = canvas(3.4)
         for descent, stroke in zip(found, strokes(len(found)), strict=True):
             look = {"color": HARM, "linewidth": 2.2} if descent.label == BATTERY else stroke
-            axis.plot(descent.passes, descent.at(descent.passes), label=descent.label, **look)
+            axis.plot(descent.passes, descent.at(descent.passes), label=briefly(descent.label), **look)
         axis.set(xscale="log", ylim=(0, None), xlabel="forward passes on each image", ylabel="pixels right, %")
         axis.set_xticks([passes for passes in ROUND if passes <= found[-1].passes[-1]])
         axis.xaxis.set_major_formatter(FuncFormatter(lambda passes, _: f"{passes:,.0f}"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import matplotlib as mpl
 import numpy as np
@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from ..metrics.scores import image_miou
 from .assessment import Assessment
 from .drawing import CALM, HARM, INK, PALE, SOFT, STYLE, Drawing, canvas
-from .naming import percent
+from .naming import briefly, percent
 
 PERCENT = FuncFormatter(lambda share, _: f"{100 * share:.0f}")
 
@@ -68,11 +68,11 @@ def accuracies(judged: Assessment) -> Drawing:
     values = [*alone, judged.worst_score("accuracy"), judged.constant("accuracy")]
     colours = [CALM, *[PALE] * (len(labels) - 3), HARM, SOFT]
     figure, (axis,) = canvas(0.7 + 0.26 * len(labels))
-    bars = axis.barh(labels, values, color=colours, height=0.7)
+    bars = axis.barh(range(len(labels)), values, color=colours, height=0.7)
     axis.bar_label(bars, [percent(value) for value in values], padding=3)
     axis.set(xlim=(0, 1.08), xlabel="pixels right, %")
     axis.xaxis.set_major_formatter(PERCENT)
-    _top_down(axis)
+    _top_down(axis, labels)
     caption = (
         "Pixels still right when every image meets one perturbation only, and when each meets the one that is worst"
         f" for it. Last: a model that says {judged.commonest} everywhere."
@@ -86,12 +86,13 @@ def strongest(judged: Assessment) -> Drawing:
     for axis, score, name in zip(axes, ("accuracy", "nmiou"), ("by accuracy", "by mIoU"), strict=True):
         alone, first = judged.strongest(score)
         labels = ["none (clean is lowest)", *judged.labels[1:]]
-        axis.barh(labels, alone, color=HARM, height=0.7, label="alone")
-        bars = axis.barh(labels, first, left=alone, color=PALE, height=0.7, label="first of several equal")
+        places = range(len(labels))
+        axis.barh(places, alone, color=HARM, height=0.7, label="alone")
+        bars = axis.barh(places, first, left=alone, color=PALE, height=0.7, label="first of several equal")
         axis.bar_label(bars, [f"{total}" for total in alone + first], padding=3)
         axis.set(title=name, xlabel="images", xlim=(0, 1.12 * max(1, (alone + first).max())))
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-        _top_down(axis)
+        _top_down(axis, labels)
     axes[1].set_yticklabels([])
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
     caption = "On how many images each perturbation did the most harm. Equal results go to the first in declared order."
@@ -119,8 +120,9 @@ def size_bias(judged: Assessment) -> Drawing:
     return Drawing("size-bias", "Small objects and large ones", caption, figure)
 
 
-def _top_down(axis: Axes) -> None:
-    """First bar on top, and no line beside the labels."""
+def _top_down(axis: Axes, labels: Sequence[str]) -> None:
+    """First bar on top, its label beside it, and no line between."""
+    axis.set_yticks(range(len(labels)), [briefly(label) for label in labels])
     axis.invert_yaxis()
     axis.spines["left"].set_visible(False)
     axis.tick_params(axis="y", length=0)

@@ -24,6 +24,12 @@ def slugs(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
+def briefly(label: str, most: int = 36) -> str:
+    """A label that leaves room for the figure beside it: its middle goes where it is long, as paths are."""
+    head = (most - 1) // 2
+    return label if len(label) <= most else f"{label[:head]}\N{HORIZONTAL ELLIPSIS}{label[head + 1 - most :]}"
+
+
 def percent(share: float) -> str:
     """A share of one as a percentage without its sign; a trace is not shown as nothing."""
     if math.isnan(share):
