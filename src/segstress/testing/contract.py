@@ -61,7 +61,10 @@ def check_harms(algorithm: Algorithm) -> None:
     batch = toy_batch(model)
     draws = [uniform(batch.images, batch.ids, 0, f"harm-{number}").sign() for number in range(10)]
     chance = torch.stack([standing(model, batch, (batch.images + RADIUS * draw).clamp(0, 1)) for draw in draws])
-    before = torch.minimum(standing(model, batch, batch.images), chance.amin(0))
+    clean = standing(model, batch, batch.images)
+    for result in perturb(attack_of(algorithm), model, batch).results:
+        assert (standing(model, batch, result.images) <= clean).all(), f"worse than clean for goal {result.goal}"
+    before = torch.minimum(clean, chance.amin(0))
     radius = RADIUS if algorithm.seeks == "damage" else math.inf
     result = perturb(attack_of(algorithm, radius), model, batch).results[0]
     after = standing(model, batch, result.images)
