@@ -27,10 +27,10 @@ from segstress.competition.select import Candidates, Rule
 from segstress.competition.thresholds import any_size
 from segstress.competition.vocabulary import Vocabulary
 from segstress.data import datasets, load
-from segstress.jobs.mad_plan import Entrant, read_contest
-from segstress.jobs.mad_predict import PredictWork, _model
-from segstress.jobs.mad_select import select
-from segstress.jobs.mad_store import INDEX, ROWS, ContestStore, Part, write_table
+from segstress.jobs.mad.plan import Entrant, read_contest
+from segstress.jobs.mad.predict import PredictWork, _model
+from segstress.jobs.mad.select import select
+from segstress.jobs.mad.store import INDEX, ROWS, ContestStore, Part, write_table
 from segstress.metrics.counts import predict as labels_of
 from segstress.models import models
 from segstress.runtime import Numerics

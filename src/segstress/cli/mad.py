@@ -42,8 +42,8 @@ def index(
 
     Example: segstress mad index --pool folder:photos?images=.&masks=none --model a --model b --out runs/mad
     """
-    from ..jobs.compete import begin
-    from ..jobs.mad_plan import read_contest
+    from ..jobs.mad.compete import begin
+    from ..jobs.mad.plan import read_contest
     from .progress import watch
 
     asked: dict[str, Any] = {
@@ -70,8 +70,8 @@ def predict(folder: own.Folder, retry_errors: options.RetryErrors = False, worke
 
     Example: segstress mad predict runs/mad
     """
-    from ..jobs.compete import begin
-    from ..jobs.mad_plan import read_contest
+    from ..jobs.mad.compete import begin
+    from ..jobs.mad.plan import read_contest
     from .progress import watch
 
     with watch(console, "predicting") as progress:
@@ -84,7 +84,7 @@ def discrepancy(folder: own.Folder, workers: options.Workers = 0) -> None:
 
     Example: segstress mad discrepancy runs/mad
     """
-    from ..jobs.compete import reopen
+    from ..jobs.mad.compete import reopen
     from .progress import watch
 
     with watch(console, "comparing") as progress:
@@ -96,7 +96,7 @@ def select(folder: own.Folder) -> None:
 
     Example: segstress mad select runs/mad
     """
-    from ..jobs.compete import reopen
+    from ..jobs.mad.compete import reopen
 
     show_selection(reopen(folder).select())
 
@@ -112,7 +112,7 @@ def rank(
 
     Example: segstress mad rank runs/mad --judge masks
     """
-    from ..jobs.compete import reopen
+    from ..jobs.mad.compete import reopen
 
     show_ranking(reopen(folder), judge, clean, draws, as_json)
 
@@ -122,7 +122,7 @@ def compare(folders: options.Folders) -> None:
 
     Example: segstress mad compare runs/mad-miou runs/mad-fwiou
     """
-    from ..jobs.mad_report import compare_standings
+    from ..jobs.mad.report import compare_standings
 
     table = Table("competitions", "ranking", "Spearman")
     for pair, found in compare_standings(folders).items():
@@ -136,7 +136,7 @@ def add(folder: own.Folder, model: options.Model, workers: options.Workers = 0) 
 
     Example: segstress mad add runs/mad --model compact:transformer-normal
     """
-    from ..jobs.compete import add as add_models
+    from ..jobs.mad.compete import add as add_models
 
     tell(carry_out(add_models(folder, model), workers))
 
@@ -150,8 +150,8 @@ def demo(
 
     Example: segstress mad demo
     """
-    from ..jobs.compete import begin
-    from ..jobs.mad_demo import contest
+    from ..jobs.mad.compete import begin
+    from ..jobs.mad.demo import contest
 
     competition = begin(contest(count), out)
     faults = carry_out(competition, workers)

@@ -31,7 +31,7 @@ def carry_out(competition: Any, workers: int) -> list[str]:
 
 def show_ranking(competition: Any, judge: JudgeName, clean: Path | None, draws: int, as_json: bool) -> None:
     """Rank, write the report, and print places with their bands, or every figure as JSON."""
-    from ..jobs.mad_report import clean_scores, report, summary
+    from ..jobs.mad.report import clean_scores, report, summary
 
     standing = competition.rank(judge.value, draws)
     if clean is not None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from segstress.data import load
-from segstress.jobs.compete import reopen
-from segstress.jobs.mad_judge import open_booth, token
+from segstress.jobs.mad.compete import reopen
+from segstress.jobs.mad.judge import open_booth, token
 from segstress.judge.booth import Decision
 
 POOL = "shapes:pool?count=12&size=32&labelled=true"

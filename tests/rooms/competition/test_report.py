@@ -16,7 +16,7 @@ from segstress.competition.standing import Standing
 from segstress.competition.uncertainty import rank
 from segstress.competition.votes import Vote, tally
 from segstress.core import BadInput
-from segstress.jobs.mad_report import compare_standings, summary
+from segstress.jobs.mad.report import compare_standings, summary
 from segstress.reports.competition import Contested, write_competition
 from segstress.reports.competition_gallery import Witness
 

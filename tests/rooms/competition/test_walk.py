@@ -12,13 +12,14 @@ from PIL import Image
 
 from segstress.competition.votes import Vote
 from segstress.core import BadInput, to_plain
-from segstress.jobs import Progress, mad_plan, mad_store
-from segstress.jobs.compete import Competition, add, begin, reopen, walk
-from segstress.jobs.mad_labels import export, take_back
-from segstress.jobs.mad_plan import read_contest
-from segstress.jobs.mad_rank import VOTES
-from segstress.jobs.mad_screening import screen
-from segstress.jobs.mad_store import read_table
+from segstress.jobs import Progress
+from segstress.jobs.mad import plan, store
+from segstress.jobs.mad.compete import Competition, add, begin, reopen, walk
+from segstress.jobs.mad.labels import export, take_back
+from segstress.jobs.mad.plan import read_contest
+from segstress.jobs.mad.rank import VOTES
+from segstress.jobs.mad.screening import screen
+from segstress.jobs.mad.store import read_table
 from segstress.runtime import write
 
 QUIET = Progress()
@@ -136,7 +137,7 @@ def test_a_full_disk_or_a_crash_at_any_file_loses_nothing_else(
         written.append(path)
         write(path, data)
 
-    monkeypatch.setattr(mad_store, "write", fail)
+    monkeypatch.setattr(store, "write", fail)
     with pytest.raises(BadInput, match="full"):
         compete(tmp_path / "run")
     monkeypatch.undo()
@@ -145,7 +146,7 @@ def test_a_full_disk_or_a_crash_at_any_file_loses_nothing_else(
 
 
 def test_reopening_loads_no_model(done: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mad_plan, "load_model", None)
+    monkeypatch.setattr(plan, "load_model", None)
     again = reopen(done.folder)
     assert (again.field, again.words) == (done.field, done.words)
 

@@ -10,19 +10,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..competition.standing import JudgedBy, Standing
-from ..competition.vocabulary import Vocabulary
-from ..core import BadInput
-from ..runtime import alone, record, write
-from .evaluate import Progress
-from .mad_compare import compare
-from .mad_field import Field
-from .mad_index import index
-from .mad_plan import Contest, Entrant, admit, entrants, read_contest, vocabulary
-from .mad_predict import forget_errors, predict
-from .mad_rank import by_truth, by_votes
-from .mad_select import Selection, read_members, select
-from .mad_store import ContestStore
+from ...competition.standing import JudgedBy, Standing
+from ...competition.vocabulary import Vocabulary
+from ...core import BadInput
+from ...runtime import alone, record, write
+from ..evaluate import Progress
+from .compare import compare
+from .field import Field
+from .index import index
+from .plan import Contest, Entrant, admit, entrants, read_contest, vocabulary
+from .predict import forget_errors, predict
+from .rank import by_truth, by_votes
+from .select import Selection, read_members, select
+from .store import ContestStore
 
 FIELD = "field.json"  # the models and classes, as they were found when the competition was begun
 

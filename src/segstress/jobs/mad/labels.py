@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..competition.ballots.ballot import Ballot, formats
-from ..competition.ballots.fiftyone import Shown, write_fiftyone
-from ..competition.ballots.palette_png import write_mask
-from ..competition.select import Member
-from ..core import BadInput, digest
-from ..runtime import write
-from .mad_field import Field, quality
-from .mad_screening import screen
+from ...competition.ballots.ballot import Ballot, formats
+from ...competition.ballots.fiftyone import Shown, write_fiftyone
+from ...competition.ballots.palette_png import write_mask
+from ...competition.select import Member
+from ...core import BadInput, digest
+from ...runtime import write
+from .field import Field, quality
+from .screening import screen
 
 MANIFEST = "export.json"  # what was sent, so that an import can tell what changed
 OWN = ("empty", "masks", "labels")  # labels to begin from, other than a model's: none, the pool's, the imported

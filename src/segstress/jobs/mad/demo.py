@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..models.compact import zoo
-from .mad_plan import Contest, read_contest
+from ...models.compact import zoo
+from .plan import Contest, read_contest
 
 
 def contest(count: int) -> Contest:

@@ -7,15 +7,15 @@ from functools import cached_property
 
 import numpy as np
 
-from ..competition.ballots.palette_png import read_mask
-from ..competition.discrepancy import pair_counts
-from ..competition.vocabulary import POOL, Vocabulary
-from ..core import BadImage, BadInput
-from ..data import Sample, resize
-from ..metrics.scores import image_miou
-from .mad_plan import Contest, Entrant
-from .mad_screening import doubted
-from .mad_store import ContestStore
+from ...competition.ballots.palette_png import read_mask
+from ...competition.discrepancy import pair_counts
+from ...competition.vocabulary import POOL, Vocabulary
+from ...core import BadImage, BadInput
+from ...data import Sample, resize
+from ...metrics.scores import image_miou
+from .plan import Contest, Entrant
+from .screening import doubted
+from .store import ContestStore
 
 
 class Field:

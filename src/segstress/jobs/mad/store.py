@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ..competition.discrepancy import BY_CLASS, ONE_WAY
-from ..core import BadInput, digest
-from ..data.kept import pack, unpack
-from ..runtime import write
-from .mad_plan import Entrant
+from ...competition.discrepancy import BY_CLASS, ONE_WAY
+from ...core import BadInput, digest
+from ...data.kept import pack, unpack
+from ...runtime import write
+from .plan import Entrant
 
 INDEX = pa.schema(
     [(name, pa.string()) for name in ("image", "name", "source", "status", "message")]

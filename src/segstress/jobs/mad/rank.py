@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pydantic
 
-from ..competition.matrices import Judged, aggressiveness, performance, resistance
-from ..competition.ranking import PRIOR, check_connected, fit, fit_ratios, geometric, perron, separable
-from ..competition.select import Member
-from ..competition.standing import JudgedBy, Standing
-from ..competition.uncertainty import rank
-from ..competition.votes import Tally, Vote, check_votes, tally
-from ..core import BadInput
-from ..judge.ledger import Ledger
-from .mad_field import Field, quality
-from .mad_screening import decisions
+from ...competition.matrices import Judged, aggressiveness, performance, resistance
+from ...competition.ranking import PRIOR, check_connected, fit, fit_ratios, geometric, perron, separable
+from ...competition.select import Member
+from ...competition.standing import JudgedBy, Standing
+from ...competition.uncertainty import rank
+from ...competition.votes import Tally, Vote, check_votes, tally
+from ...core import BadInput
+from ...judge.ledger import Ledger
+from .field import Field, quality
+from .screening import decisions
 
 VOTES = "votes.jsonl"  # votes that were not cast on our page, if there are any
 

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core import BadInput, to_plain
-from ..data.kept import pack, unpack
-from ..data.palette import make_palette
-from ..judge.booth import Booth
-from ..judge.deck import Deck, Mode, Question, check_name, deal
-from ..judge.server import make_token
-from ..runtime import write
+from ...core import BadInput, to_plain
+from ...data.kept import pack, unpack
+from ...data.palette import make_palette
+from ...judge.booth import Booth
+from ...judge.deck import Deck, Mode, Question, check_name, deal
+from ...judge.server import make_token
+from ...runtime import write
 from .compete import Competition
-from .mad_field import Field
-from .mad_screening import decisions
+from .field import Field
+from .screening import decisions
 
 LABELS = "labels"  # the source of a map that annotators drew
 REPEATS = 0.1  # share of trials shown again with sides swapped

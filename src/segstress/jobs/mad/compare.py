@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..competition.discrepancy import BY_CLASS, concordances, pair_counts
-from ..competition.vocabulary import Vocabulary
-from ..runtime import Local
-from .evaluate import Progress
-from .mad_plan import Contest, Entrant
-from .mad_store import ContestStore, Part
+from ...competition.discrepancy import BY_CLASS, concordances, pair_counts
+from ...competition.vocabulary import Vocabulary
+from ...runtime import Local
+from ..evaluate import Progress
+from .plan import Contest, Entrant
+from .store import ContestStore, Part
 
 
 @dataclass(frozen=True)

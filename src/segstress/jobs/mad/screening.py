@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..competition.select import ANY_CLASS
-from ..competition.vocabulary import Vocabulary
-from ..core import BadInput
-from ..judge.deck import Mode
-from ..judge.ledger import Ledger
+from ...competition.select import ANY_CLASS
+from ...competition.vocabulary import Vocabulary
+from ...core import BadInput
+from ...judge.deck import Mode
+from ...judge.ledger import Ledger
 
 FILE = "screening.jsonl"
 

@@ -12,15 +12,15 @@ import numpy as np
 import torch
 from torch import nn
 
-from ..competition.vocabulary import Vocabulary
-from ..core import BadImage, BadInput, import_source
-from ..data import Dataset, Sample, datasets, resize
-from ..metrics.counts import predict as labels_of
-from ..models import load as load_model
-from ..runtime import Local, Numerics
-from .evaluate import Progress
-from .mad_plan import Contest, Entrant
-from .mad_store import ContestStore, Part
+from ...competition.vocabulary import Vocabulary
+from ...core import BadImage, BadInput, import_source
+from ...data import Dataset, Sample, datasets, resize
+from ...metrics.counts import predict as labels_of
+from ...models import load as load_model
+from ...runtime import Local, Numerics
+from ..evaluate import Progress
+from .plan import Contest, Entrant
+from .store import ContestStore, Part
 
 
 @dataclass(frozen=True)

@@ -11,18 +11,18 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from ..competition.discrepancy import label_type
-from ..competition.select import ID_TYPE, Candidates, Member, choose
-from ..competition.thresholds import Bounds, PoolShares, any_size, from_masks, from_table
-from ..competition.vocabulary import Vocabulary
-from ..core import BadImage, BadInput
-from ..data import load as load_data
-from ..data import resize
-from ..runtime import write
-from .mad_plan import Contest, Entrant
-from .mad_screening import rejected
-from .mad_store import ContestStore, read_table, write_table
-from .plan import read_yaml
+from ...competition.discrepancy import label_type
+from ...competition.select import ID_TYPE, Candidates, Member, choose
+from ...competition.thresholds import Bounds, PoolShares, any_size, from_masks, from_table
+from ...competition.vocabulary import Vocabulary
+from ...core import BadImage, BadInput
+from ...data import load as load_data
+from ...data import resize
+from ...runtime import write
+from ..plan import read_yaml
+from .plan import Contest, Entrant
+from .screening import rejected
+from .store import ContestStore, read_table, write_table
 
 MEMBERS = pa.schema(
     [("image", pa.string())]

@@ -13,17 +13,17 @@ import torch
 import yaml
 from pydantic import Field
 
-from ..competition.copies import rivals
-from ..competition.discrepancy import concordances
-from ..competition.select import Rule
-from ..competition.vocabulary import Vocabulary, read_vocabulary
-from ..core import BadImage, BadInput, digest, import_source, settings, to_plain
-from ..data import Dataset, resize
-from ..data import load as load_data
-from ..models import Model, fingerprint, models
-from ..models import load as load_model
-from ..runtime import Numerics, write
-from .plan import Specs, read_yaml
+from ...competition.copies import rivals
+from ...competition.discrepancy import concordances
+from ...competition.select import Rule
+from ...competition.vocabulary import Vocabulary, read_vocabulary
+from ...core import BadImage, BadInput, digest, import_source, settings, to_plain
+from ...data import Dataset, resize
+from ...data import load as load_data
+from ...models import Model, fingerprint, models
+from ...models import load as load_model
+from ...runtime import Numerics, write
+from ..plan import Specs, read_yaml
 
 FILE = "contest.yaml"
 

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ..competition.cases import rank_correlation
-from ..competition.standing import Standing
-from ..core import BadInput, to_plain
-from ..data.palette import make_palette
-from ..reports.competition import Contested, write_competition
-from ..reports.competition_gallery import Witness
-from ..reports.naming import percent
+from ...competition.cases import rank_correlation
+from ...competition.standing import Standing
+from ...core import BadInput, to_plain
+from ...data.palette import make_palette
+from ...reports.competition import Contested, write_competition
+from ...reports.competition_gallery import Witness
+from ...reports.naming import percent
+from ..report import figures as figures_of
 from .compete import Competition
-from .report import figures as figures_of
 
 WITNESSES = 12  # images of the gallery
 SUMMARY = "standing.json"

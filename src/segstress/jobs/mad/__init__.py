@@ -1,0 +1,1 @@
+"""The steps of a competition: index, predict, compare, select, judge, rank."""
