@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import numpy as np
 from ..attacks import Attack, attacks
 from ..attacks.multi_attack import MultiAttack
 from ..core import BadInput, Perturbation, perturbations, regions
-from ..core.rectangles import Given, Patches
 from ..corruptions import Corrupt, corruptions
 from ..models import models
 from ..reports import Frame
@@ -56,9 +54,9 @@ def _spots(store: Store, cell: Cell, change: Perturbation) -> Iterator[Spot]:
             what=_what(change),
             severity=change.severity if isinstance(change, Corrupt) else change.threat.radius,
             steps=getattr(_algorithm(change), "steps", 0),
+            number=change.number if isinstance(change, MultiAttack) else 0,
             region=regions.name(region) if region else "local" if "inside" in zones["clean"] else "",
-            ratio=region.ratio if isinstance(region, Patches) else math.nan,
-            corner=(region.top, region.left) if isinstance(region, Given) else None,
+            place=region,
             goal=goal,
             **zones,
         )

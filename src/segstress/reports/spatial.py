@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core import Region
+from ..core.rectangles import Box, Given, Patches
 from ..metrics import metrics
 from ..metrics.counts import ACTUAL
 from ..metrics.scores import left_out, rce
@@ -25,12 +27,43 @@ class Spot:
     what: str  # the corruption, or the attack
     severity: float  # of the corruption; of an attack its radius
     steps: int  # of an attack; 0 for corruptions
-    region: str  # empty = the whole image
-    ratio: float  # share of the patches that the region was asked to hold; NaN where it is none of patches
-    corner: tuple[int, int] | None  # top and left of a rectangle in a given place
+    number: int  # of attacks, each on what still stands; 0 where it is none of several
+    region: str  # its name; empty = the whole image
+    place: Region | None  # what was asked for; none = the whole image, or wherever a local effect fell
     goal: str
     clean: Mapping[str, np.ndarray]  # zone -> (images, classes, 3)
     perturbed: Mapping[str, np.ndarray]
+
+    @property
+    def together(self) -> int:
+        """How many attacks share this result; 0 where it is that of one alone."""
+        return int(self.goal.removeprefix("cumulative-")) if self.goal.startswith("cumulative-") else 0
+
+    @property
+    def final(self) -> bool:
+        """Whether it is what all of several attacks have fooled together."""
+        return 0 < self.together == self.number
+
+    @property
+    def ratio(self) -> float:
+        """Share of the patches that were to be damaged; NaN where the region is none of patches."""
+        return self.place.ratio if isinstance(self.place, Patches) else math.nan
+
+    @property
+    def corner(self) -> tuple[int, int] | None:
+        """Top and left of a rectangle in a given place."""
+        return (self.place.top, self.place.left) if isinstance(self.place, Given) else None
+
+    @property
+    def position(self) -> str:
+        """Where a box was: centre, top-left ...; empty where the region is none."""
+        return self.place.position if isinstance(self.place, Box) else ""
+
+    @property
+    def side(self) -> float:
+        """Side in pixels of a square box; NaN where the region is none."""
+        square = isinstance(self.place, Box) and self.place.height == self.place.width
+        return float(self.place.height) if square else math.nan
 
     def score(self, figure: str, zone: str, state: str = "perturbed") -> float:
         """A figure in a zone; NaN where no image has a pixel there."""

@@ -53,9 +53,7 @@ def _natural(spots: Sequence[Spot], model: str) -> float:
 
 def _adversarial(spots: Sequence[Spot], model: str) -> float:
     """Only what all attacks together have fooled counts."""
-    own = [spot for spot in spots if spot.model == model and spot.goal.startswith("cumulative-")]
-    last = max((int(spot.goal.partition("-")[2]) for spot in own), default=0)
-    return known_mean(spot.score(FIGURE, "outside") for spot in own if spot.goal == f"cumulative-{last}")
+    return known_mean(spot.score(FIGURE, "outside") for spot in spots if spot.model == model and spot.final)
 
 
 PARTS = (_clean, _natural, _adversarial)

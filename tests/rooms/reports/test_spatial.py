@@ -7,8 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from segstress.core import regions
 from segstress.reports.spatial import Spot, known_mean
 from segstress.reports.spatial_ensemble import sweep
+from segstress.reports.spatial_figures import drawings
 from segstress.reports.spatial_tables import attacked, common, masks, scores
 
 
@@ -17,7 +19,7 @@ def counts(*images):
     return np.array(images, dtype=np.int64)
 
 
-def spot(hits=(4, 0), *, goal="any", model="m", severity=3.0, region="box", ratio=math.nan, inside=True):
+def spot(hits=(4, 0), *, goal="any", model="m", severity=3.0, region="box", place=None, inside=True, number=0, steps=0):
     """Two images; the first has 8 of 8 pixels right when clean, `hits` of its two classes inside when damaged."""
     whole = counts(((6, 6, 6), (4, 4, 4)), ((5, 8, 6), (1, 2, 4)))
     zone = counts(((4, 4, 4), (2, 2, 2)), ((0, 0, 0), (0, 0, 0)))
@@ -27,7 +29,11 @@ def spot(hits=(4, 0), *, goal="any", model="m", severity=3.0, region="box", rati
     perturbed["all"] = whole - zone + damaged
     if inside:
         perturbed["inside"] = damaged
-    return Spot(model, "d", "fog", severity, 0, region, ratio, None, goal, clean, perturbed)
+    return Spot(model, "d", "fog", severity, steps, number, region, place, goal, clean, perturbed)
+
+
+def patches(ratio):
+    return regions.build(f"patches:{ratio}")
 
 
 def test_scores_and_relative_losses():
@@ -70,7 +76,9 @@ def test_cd_and_retention_against_the_first_model():
 
 
 def test_mean_and_worst_of_several_masks():
-    (row,) = masks([spot((4, 2), ratio=0.5), spot((2, 1), ratio=0.5), spot((4, 0), ratio=0.25)]).rows
+    (row,) = masks(
+        [spot(hits, place=patches(ratio)) for hits, ratio in (((4, 2), 0.5), ((2, 1), 0.5), ((4, 0), 0.25))]
+    ).rows
     assert row[4:6] == (0.5, 2)
     assert row[6] == pytest.approx((0 + 0.5) / 2)
     assert row[7] == pytest.approx(0.5)
@@ -93,7 +101,7 @@ def test_best_single_attack_and_all_together():
 
 def test_a_sweep_compares_each_end_with_its_own():
     def mixture(model, inside, outside):
-        attack = spot(goal="cumulative-1", model=model)
+        attack = spot(goal="cumulative-1", number=1, model=model)
         attack.perturbed["outside"][0, 0, 0] = outside
         return [spot(inside, model=model), attack]
 
@@ -109,3 +117,62 @@ def test_a_sweep_compares_each_end_with_its_own():
 def test_a_mean_leaves_out_what_is_unknown():
     assert known_mean([1.0, math.nan, 3.0]) == 2
     assert math.isnan(known_mean([math.nan]))
+
+
+class TestAttackFigures:
+    """A run as the paper's: a few settings, and each of them varied by itself."""
+
+    @staticmethod
+    def struck(side=200, position="centre", eps=16, steps=50, number=3, model="m"):
+        """All results of one multi-attack."""
+        place = regions.build({"kind": "box", "position": position, "height": side, "width": side})
+        for together in range(1, number + 1):
+            for goal in (f"attack-{together}", f"cumulative-{together}"):
+                yield spot(goal=goal, number=number, steps=steps, severity=eps / 255, place=place, model=model)
+
+    @pytest.fixture
+    def figures(self):
+        varied = [
+            *({"side": side, "eps": eps} for side in (100, 200) for eps in (16, 32)),
+            *({"steps": steps} for steps in (20, 100)),
+            *({"position": "top-left"}, {"number": 5}),
+        ]
+        found = [each for model in "ab" for settings in varied for each in self.struck(model=model, **settings)]
+        return {drawing.name: drawing.figure for drawing in drawings(found)}
+
+    @staticmethod
+    def lines(figure):
+        return {line.get_label(): list(line.get_xdata()) for line in figure.axes[0].lines if len(line.get_xdata()) > 2}
+
+    def test_every_setting_that_varies_has_its_figure(self, figures):
+        assert list(figures) == ["attacks", "steps", "side", "eps", "places"]
+
+    def test_only_what_differs_in_the_setting_alone_is_joined(self, figures):
+        assert self.lines(figures["steps"]) == {"a": [20, 50, 100], "b": [20, 50, 100]}
+        assert self.lines(figures["attacks"]) == {"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 4, 5]}
+        sides = figures["side"].axes[0]
+        assert sides.get_legend_handles_labels()[1] == [f"{m} eps {eps}/255" for m in "ab" for eps in (16, 32)]
+        assert [tick.get_text() for tick in figures["eps"].axes[0].get_xticklabels()] == ["16/255", "32/255"]
+
+    def test_centre_and_corner_stand_beside_each_other(self, figures):
+        axis = figures["places"].axes[0]
+        assert [tick.get_text() for tick in axis.get_yticklabels()] == ["a", "b"]
+        assert axis.get_legend_handles_labels()[1] == ["centre", "top-left"]
+
+    def test_a_single_setting_has_no_figure(self):
+        assert [drawing.name for drawing in drawings(list(self.struck(number=1)))] == []
+
+
+def test_a_map_of_places_is_the_mean_over_what_was_done_there():
+    def slid(left, hits, severity):
+        place = regions.build({"kind": "rectangle", "top": 0, "left": left})
+        found = spot(severity=severity, place=place)
+        found.perturbed["outside"][0, 0, 0] = hits
+        return found
+
+    found = [slid(0, 2, 1.0), slid(0, 1, 5.0), slid(64, 2, 1.0)]
+    (drawing,) = drawings(found)
+    (grid,) = drawing.figure.axes[0].images[0].get_array().tolist()
+    loss = [each.rce("mean_accuracy", "outside") for each in found]
+    assert loss[1] > loss[0]
+    assert grid == pytest.approx([(loss[0] + loss[1]) / 2, loss[2]])
