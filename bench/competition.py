@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -96,8 +97,12 @@ def bench_predict(folder: Path) -> bool:
         for name in data.ids():
             labels_of(network(data.read(name).image[None]))
 
-    ours, plain = paired(lambda: work((entrant, part)), bare, 9)
-    each, ratio = plain / len(data.ids()), ours / plain
+    def ours() -> None:
+        shutil.rmtree(folder / "models", ignore_errors=True)  # else the maps are there already
+        work((entrant, part))
+
+    mine, plain = paired(ours, bare, 9)
+    each, ratio = plain / len(data.ids()), mine / plain
     print(f"predict: {ratio:.3f} of read + forward + argmax ({1000 * each:.0f} ms an image) <= {PREDICT_LIMIT}")
     return ratio <= PREDICT_LIMIT and each >= 0.2
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pydantic import TypeAdapter
 
 from ...competition.standing import JudgedBy, Standing
 from ...competition.vocabulary import Vocabulary
@@ -86,21 +87,40 @@ class Competition:
 
 def begin(contest: Contest, folder: Path) -> Competition:
     """A new competition, or the one that the folder holds if it is the same; every model is looked at once."""
-    field = entrants(contest)
-    words = vocabulary(contest, field, contest.data())
+    field, data = entrants(contest), contest.data()
+    words = vocabulary(contest, field, data)
     with alone(folder):
         admit(folder, contest)
-        plain = {"field": [asdict(entrant) for entrant in field], "words": asdict(words)}
+        _check_kept(folder / FIELD, words, data.fingerprint())
+        plain = {"field": [asdict(entrant) for entrant in field], "words": asdict(words), "pool": data.fingerprint()}
         write(folder / FIELD, json.dumps(plain, indent=1).encode())
     return Competition(folder, contest, field, words)
+
+
+def _check_kept(path: Path, words: Vocabulary, pool: str) -> None:
+    """Refuse images or class tables other than those that the stored maps came from."""
+    if not path.exists():
+        return
+    plain = json.loads(path.read_text())
+    before = TypeAdapter(Vocabulary).validate_python(plain["words"])
+    if plain["pool"] != pool:
+        raise BadInput(f"the images of the pool have changed since {path.parent} was begun; choose another --out")
+    names = [entrant["name"] for entrant in plain["field"]]
+    changed = [name for name in names if before.tables.get(name) != words.tables.get(name)]
+    if changed or before.classes != words.classes:
+        what = f"for {changed[0]}" if changed else "in its classes"
+        raise BadInput(
+            f"the class file has changed {what} since {path.parent} was begun; "
+            "choose another --out, or only add new models to it"
+        )
 
 
 def reopen(folder: Path) -> Competition:
     """The competition of a folder as it was begun; no model is loaded."""
     contest = read_contest(folder)
     plain = json.loads((folder / FIELD).read_text())
-    words = Vocabulary(**plain["words"] | {"classes": tuple(plain["words"]["classes"])})
-    return Competition(folder, contest, [Entrant(**entrant) for entrant in plain["field"]], words)
+    field = [Entrant(**entrant) for entrant in plain["field"]]
+    return Competition(folder, contest, field, TypeAdapter(Vocabulary).validate_python(plain["words"]))
 
 
 def add(folder: Path, models: Sequence[str]) -> Competition:

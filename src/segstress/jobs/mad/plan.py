@@ -17,7 +17,7 @@ from ...competition.copies import rivals
 from ...competition.discrepancy import concordances
 from ...competition.select import Rule
 from ...competition.vocabulary import Vocabulary, read_vocabulary
-from ...core import BadImage, BadInput, digest, import_source, settings, to_plain
+from ...core import BadImage, BadInput, import_source, settings, to_plain
 from ...data import Dataset, resize
 from ...data import load as load_data
 from ...models import Model, fingerprint, models
@@ -152,8 +152,3 @@ def admit(folder: Path, contest: Contest) -> None:
                 "choose another --out, or only add models at the end"
             )
     write(path, yaml.safe_dump(plain, sort_keys=False).encode())
-
-
-def pool_print(contest: Contest) -> str:
-    """Hash of all on which stored maps depend, apart from the model."""
-    return digest([contest.data().fingerprint(), str(contest.classes and contest.classes.read_text())])

@@ -25,7 +25,7 @@ from .store import ContestStore, Part
 
 @dataclass(frozen=True)
 class PredictWork:
-    """One model on one shard of the pool; travels to a worker."""
+    """One model on one shard of the pool, from the image where it was interrupted; travels to a worker."""
 
     folder: Path
     pool: str
@@ -41,17 +41,20 @@ class PredictWork:
         entrant, part = unit
         model = _model(json.dumps(dict(entrant.spec), sort_keys=True), self.numerics)
         data = _data(self.pool)
-        maps: dict[str, np.ndarray] = {}
+        store = ContestStore(self.folder, self.shard_size)
+        maps, journal = store.begun(entrant, part), store.journal(entrant, part)
         rows = []
         for image, name in zip(part.images, part.names, strict=True):
             try:
-                maps[image] = self._map(model, resize(data.read(name), data.resize), entrant.name)
+                if image not in maps:
+                    maps[image] = self._map(model, resize(data.read(name), data.resize), entrant.name)
+                    journal.append(image, maps[image])
                 rows.append(_histogram(image, maps[image], self.words))
             except Exception as error:
                 if isinstance(error, BadInput) and not isinstance(error, BadImage):
                     raise
                 rows.append({"image": image, "status": "error", "message": str(error).splitlines()[0], "size": 0})
-        ContestStore(self.folder, self.shard_size).write_maps(entrant, part, maps, rows)
+        store.write_maps(entrant, part, maps, rows)
         faults = [row for row in rows if row["status"] == "error"]
         return len(rows), [f"{entrant.name} on {row['image']}: {row['message']}" for row in faults]
 

@@ -18,6 +18,7 @@ from ...competition.discrepancy import BY_CLASS, ONE_WAY
 from ...core import BadInput, digest
 from ...data.kept import pack, unpack
 from ...runtime import write
+from .journal import Journal
 from .plan import Entrant
 
 INDEX = pa.schema(
@@ -75,16 +76,26 @@ class ContestStore:
 
     def place(self, entrant: Entrant, kind: str, part: Part) -> Path:
         """Where one kind of a model's results for one shard lies."""
-        suffix = "zst" if kind == "maps" else "parquet"
+        suffix = "zst" if kind in ("maps", "begun") else "parquet"
         return self.folder / "models" / entrant.key / f"{kind}-{part.stem}.{suffix}"
 
     def write_maps(self, entrant: Entrant, part: Part, maps: dict[str, np.ndarray], rows: list[dict[str, Any]]) -> None:
         """Keep a shard's maps, then their histograms, which say that the shard is whole."""
         write(self.place(entrant, "maps", part), pack(maps))
+        self.journal(entrant, part).remove()
         write_table(self.place(entrant, "rows", part), pa.Table.from_pylist(rows, ROWS))
 
+    def journal(self, entrant: Entrant, part: Part) -> Journal:
+        """Where a model's maps of a shard rest until all are there."""
+        return Journal(self.place(entrant, "begun", part))
+
+    def begun(self, entrant: Entrant, part: Part) -> dict[str, np.ndarray]:
+        """The maps that an earlier run has left of a shard that is not whole."""
+        there = self.place(entrant, "maps", part).exists()
+        return (self.maps(entrant, part) if there else {}) | self.journal(entrant, part).read()
+
     def forget(self, entrant: Entrant, part: Part) -> None:
-        """Let a model answer a shard again; every comparison of the shard falls with it."""
+        """Let a model answer again where it failed in a shard; every comparison of the shard falls with it."""
         for path in (self.folder / "models").glob(f"*/pairs-*-{part.stem}.parquet"):
             path.unlink()
         self.place(entrant, "rows", part).unlink()
