@@ -1,106 +1,14 @@
-"""The judge page in a real browser: keys, undo, reload, two people, a killed server, the static folder."""
+"""The judge page in a real browser: keys, undo, reload, two people, the static folder."""
 
 from __future__ import annotations
 
 import json
-import shutil
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from booths import MODELS, make_booth
+from pages import Server, come_in, press, ready, settled
 
-sync_api = pytest.importorskip("playwright.sync_api")
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
-
-ROOM = Path(__file__).parent.parent / "rooms" / "judge"
-sys.path.insert(0, str(ROOM))
-from booths import MODELS, make_booth  # noqa: E402
-
-from segstress.judge.static import take_file, write_static  # noqa: E402
-
-TOKEN = "browser-token"
-SERVER = (
-    "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); from booths import make_booth; "
-    "from segstress.judge.server import serve; "
-    "serve(make_booth(Path(sys.argv[2]), sys.argv[4]), '127.0.0.1', int(sys.argv[3]), sys.argv[5])"
-)
-
-
-class Server:
-    """The real server in a process of its own, which can be killed and begun again."""
-
-    def __init__(self, folder: Path, mode: str = "choose") -> None:
-        self.folder, self.mode = folder, mode
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}/{TOKEN}/"
-        self.begin()
-
-    def begin(self) -> None:
-        arguments = [str(ROOM), str(self.folder), str(self.port), self.mode, TOKEN]
-        self.process = subprocess.Popen([sys.executable, "-c", SERVER, *arguments])
-        for _ in range(300):
-            try:
-                urllib.request.urlopen(self.url).close()
-                return
-            except OSError:
-                time.sleep(0.1)
-        raise TimeoutError("the server did not begin")
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-
-    def saved(self, rater: str = "kim") -> list[dict]:
-        return make_booth(self.folder, self.mode).standing(rater)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[object]:
-    with sync_api.sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    running = Server(tmp_path)
-    yield running
-    running.kill()
-
-
-def come_in(browser, url: str, rater: str = "kim"):
-    """A page of a person's own, with the first trial on it."""
-    page = browser.new_context(accept_downloads=True).new_page()
-    page.goto(url)
-    page.fill("#name", rater)
-    page.press("#name", "Enter")
-    ready(page)
-    return page
-
-
-def ready(page) -> None:
-    page.wait_for_selector("body[data-ready=true]")
-
-
-def settled(page) -> None:
-    sync_api.expect(page.locator("#saved")).to_have_text("all saved", timeout=20_000)
-
-
-def press(page, key: str) -> None:
-    before = page.text_content("#progress")
-    page.keyboard.press(key)
-    sync_api.expect(page.locator("#progress")).not_to_have_text(before)
-    ready(page)
+from segstress.judge.static import take_file, write_static
 
 
 def test_twenty_choices_by_keyboard_then_undo_reload_and_resume(browser, server: Server) -> None:
@@ -150,21 +58,6 @@ def test_two_people_at_once_do_not_meet(browser, server: Server) -> None:
     settled(lee)
     assert [row["choice"] for row in server.saved("kim")] == ["left"] * 3
     assert [row["choice"] for row in server.saved("lee")] == ["right"] * 3
-
-
-def test_a_killed_server_loses_nothing(browser, server: Server) -> None:
-    page = come_in(browser, server.url)
-    for _ in range(3):
-        press(page, "ArrowLeft")
-    settled(page)
-    acknowledged = [row["id"] for row in server.saved()]
-    server.kill()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_selector("#saved[data-waiting=true]")
-    assert [row["id"] for row in server.saved()] == acknowledged
-    server.begin()
-    settled(page)
-    assert [row["choice"] for row in server.saved()] == ["left"] * 3 + ["right"]
 
 
 def test_the_page_can_be_looked_at_in_every_way(browser, server: Server) -> None:
@@ -236,19 +129,3 @@ def test_the_export_of_a_served_page_is_complete(browser, server: Server, tmp_pa
         page.click("[data-tool=export]")
     content = json.loads(Path(download.value.path()).read_text())
     assert (content["rater"], [event["choice"] for event in content["events"]]) == ("kim", ["left"])
-
-
-def test_screening_keeps_and_rejects(browser, tmp_path: Path) -> None:
-    running = Server(tmp_path, "screen")
-    try:
-        page = come_in(browser, running.url)
-        press(page, "ArrowRight")
-        page.keyboard.press("x")
-        press(page, "1")
-        settled(page)
-        assert [(row["choice"], row["reason"]) for row in running.saved()] == [
-            ("keep", ""),
-            ("reject", "not a natural image"),
-        ]
-    finally:
-        running.kill()

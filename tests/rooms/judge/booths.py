@@ -11,6 +11,7 @@ from segstress.judge.deck import Deck, Mode, Question, deal
 from segstress.judge.ledger import Ledger
 
 MODELS = ("deeplab-secret", "fcn-secret", "psp-secret")
+LABELS = "labels"  # the source of what annotators drew
 SECRET = "0123456789abcdef"
 
 
@@ -21,8 +22,9 @@ class MadeUp:
         return np.random.default_rng(sum(image.encode())).integers(256, size=(24, 32, 3)).astype(np.uint8)
 
     def labels(self, image: str, source: str) -> np.ndarray:
+        number = (*MODELS, LABELS).index(source)
         labels = np.zeros((24, 32), dtype=np.uint8)
-        labels[4:12, : 8 + 4 * MODELS.index(source)] = 1 + MODELS.index(source) % 2
+        labels[4:12, : 8 + 4 * number] = 1 + number % 2
         return labels
 
 
@@ -35,8 +37,9 @@ def questions(images: int = 10) -> list[Question]:
 
 def make_booth(folder: Path, mode: Mode = "choose", images: int = 10, repeats: float = 0.0) -> Booth:
     asked = questions(images)
-    if mode == "screen":
-        asked = [Question(image=f"image{number}", classes=("cat",)) for number in range(images)]
+    if mode != "choose":
+        models = (LABELS,) if mode == "review" else ()
+        asked = [Question(image=f"image{number}", models=models, classes=("cat",)) for number in range(images)]
     decks: dict[str, Deck] = {}
 
     def dealt(rater: str) -> Deck:

@@ -1,19 +1,24 @@
 // The page: shows one trial after the other, and makes of keys and clicks decisions.
 "use strict";
 const at = (id) => document.getElementById(id);
+const UNFIT = ["not a natural image", "does not show the class", "cannot be told", "other"];
 const MODES = {
-  choose: { task: "Which prediction is better", panels: ["A", "image", "B"], actions: [
+  choose: { task: "Which prediction is better", panels: ["A", "image", "B"], without: [], actions: [
     ["left", "A is better", ["ArrowLeft", "1"]], ["right", "B is better", ["ArrowRight", "2"]],
-    ["tie", "No difference", ["ArrowDown"]], ["reject", "Reject the image", ["x"]]] },
-  screen: { task: "Is this a natural image that shows", panels: ["image"], actions: [
-    ["keep", "Keep", ["ArrowRight", "1"]], ["reject", "Reject", ["x", "ArrowLeft"]]] },
-  review: { task: "Are these labels right", panels: ["image", "labels"], actions: [
-    ["keep", "Right", ["ArrowRight", "1"]], ["reject", "Not right", ["x", "ArrowLeft"]]] },
+    ["tie", "No difference", ["ArrowDown"]], ["reject", "Reject the image", ["x"]]],
+    why: "Why is this image not to be used?", reasons: UNFIT },
+  screen: { task: "Is this a natural image that shows", panels: ["image"],
+    without: ["flicker", "opacity", "difference", "bare", "legend"], actions: [
+    ["keep", "Keep", ["ArrowRight", "1"]], ["reject", "Reject", ["ArrowLeft", "x"]]],
+    why: "Why is this image not to be used?", reasons: UNFIT },
+  review: { task: "Are these labels right", panels: ["image", "labels"], without: ["flicker", "difference"], actions: [
+    ["keep", "Right", ["ArrowRight", "1"]], ["reject", "Not right", ["ArrowLeft", "x"]]],
+    why: "What is wrong with the labels?",
+    reasons: ["an outline is off", "a class is wrong", "something is missing", "other"] },
 };
-const REASONS = ["not a natural image", "does not show the class", "cannot be told", "other"];
 const TOOLS = { " ": "flicker", o: "opacity", d: "difference", g: "bare", h: "legend", "+": "closer", "=": "closer",
   "-": "farther", 0: "whole", e: "export", "?": "help", z: "undo", Backspace: "undo" };
-const NAMES = { left: "←", right: "→", ArrowLeft: "←", ArrowRight: "→", ArrowDown: "↓", " ": "space" };
+const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowDown: "↓", " ": "space" };
 const look = { opacity: 0.6, difference: false, bare: false, legend: true, flicker: 0 };
 const view = new segstress.View();
 const pictures = new segstress.Pictures();
@@ -43,21 +48,30 @@ function build() {
     button.onclick = () => (choice === "undo" ? undone() : choose(choice));
     at("actions").append(button);
   }
-  for (const [number, reason] of REASONS.entries()) {
+  at("why").textContent = mode.why;
+  for (const [number, reason] of mode.reasons.entries()) {
     const button = document.createElement("button");
     button.textContent = `${number + 1} ${reason}`;
     button.onclick = () => decide("reject", reason);
     at("reason-list").append(button);
   }
+  at("go-on").onclick = next;
+  offer();
+  view.follow(at("panels"));
+}
+
+// The tools that make sense in this mode, as buttons and in the list of keys.
+function offer() {
   for (const button of document.querySelectorAll("[data-tool]")) button.onclick = () => use(button.dataset.tool);
   at("opacity").oninput = (event) => { look.opacity = event.target.value / 100; draw(); };
-  at("go-on").onclick = next;
+  for (const name of mode.without) document.querySelector(`[data-tool=${name}], [data-slider=${name}]`).hidden = true;
+  const tools = [["undo", "z, Backspace", "undo, as often as you like"],
+    ["flicker", "space", "show A and B in the middle by turns"], ["opacity", "o", "opacity"],
+    ["difference", "d", "colours only where A and B differ"], ["bare", "g", "image only"], ["legend", "h", "legend"],
+    ["closer", "+, -, 0, wheel, drag", "zoom and move"], ["export", "e", "save decisions to a file"]];
   const keys = [...mode.actions.map(([, words, list]) => [list.map((key) => NAMES[key] || key).join(", "), words]),
-    ["z, Backspace", "undo, as often as you like"], ["space", "show A and B in the middle by turns"], ["o", "opacity"],
-    ["d", "colours only where A and B differ"], ["g", "image only"], ["h", "legend"], ["+, -, 0, wheel, drag", "zoom and move"],
-    ["e", "save decisions to a file"]];
+    ...tools.filter(([name]) => !mode.without.includes(name)).map(([, key, words]) => [key, words])];
   at("key-list").innerHTML = keys.map(([key, words]) => `<dt>${key}</dt><dd>${words}</dd>`).join("");
-  view.follow(at("panels"));
 }
 
 async function next() {
@@ -73,8 +87,10 @@ async function next() {
   if (!trial) return rest("All done", "Thank you. Your decisions are kept; e saves them to a file.");
   at("task").textContent = `${mode.task}${trial.classes.length ? ` (look at: ${trial.classes.join(", ")})` : ""}?`;
   const wanted = trial;
-  const [image, ...maps] = await Promise.all([pictures.get(trial.image), ...trial.maps.map((name) => pictures.labels(name))]);
+  const found = await Promise.all([pictures.get(trial.image), ...trial.maps.map((name) => pictures.labels(name))]).catch(() => null);
   if (wanted !== trial) return;
+  if (!found) return setTimeout(() => wanted === trial && next(), 1000); // the server may come back
+  const [image, ...maps] = found;
   shown = { image, maps };
   look.flicker = 0;
   draw();
@@ -144,12 +160,13 @@ function tell(waiting) {
 }
 
 function use(tool) {
+  if (mode.without.includes(tool)) return;
   if (tool === "undo") return undone();
   if (tool === "help") return at("help").showModal();
   if (tool === "export") return save();
   if (tool === "closer" || tool === "farther") view.zoom(tool === "closer" ? 1.5 : 1 / 1.5);
   else if (tool === "whole") view.reset();
-  else if (tool === "flicker") look.flicker = shown.maps.length === 2 ? (look.flicker % 2) + 1 : 0;
+  else if (tool === "flicker") look.flicker = (look.flicker % 2) + 1;
   else if (tool === "opacity") { look.opacity = (Math.round(look.opacity * 10) % 10 + 2) / 10; at("opacity").value = 100 * look.opacity; }
   else look[tool] = !look[tool];
   return draw();
@@ -165,7 +182,7 @@ function save() {
 addEventListener("keydown", (event) => {
   if (!deck || event.ctrlKey || event.metaKey || event.altKey || at("help").open) return;
   if (at("reasons").open) {
-    const reason = REASONS[Number(event.key) - 1];
+    const reason = mode.reasons[Number(event.key) - 1];
     if (reason) decide("reject", reason);
     return;
   }
