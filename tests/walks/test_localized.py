@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 from tests.conftest import net, write_folder
 
+from segstress.core import BadInput
 from segstress.data import load
 from segstress.data.resize import resize_images
 from segstress.jobs import Ways, evaluate
@@ -123,6 +124,29 @@ def test_masks_that_cannot_be_used_are_errors_of_their_image_only(tmp_path):
     assert any("is missing" in line for line in run.errors)
     (spot,) = spots(tmp_path / "run")
     assert len(spot.clean["all"]) == 1
+
+
+@pytest.mark.parametrize("kind", ["masks", "frost"])
+def test_other_files_are_another_question(tmp_path, kind):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    ids = load(DATA).ids()
+
+    def paint(value):
+        for id_ in ids:
+            Image.fromarray(np.full((32, 32), value, dtype=np.uint8)).save(folder / f"{id_}.png")
+
+    asked = {
+        "masks": corruption_specs(["contrast"], [3], [{"kind": "masks", "folder": str(folder)}]),
+        "frost": corruption_specs([f"frost?photographs={folder}"], [3], [None]),
+    }[kind]
+    paint(100)
+    evaluate(plan(asked), tmp_path / "run", ALONE)
+    paint(100)
+    evaluate(plan(asked), tmp_path / "run", ALONE)
+    paint(200)
+    with pytest.raises(BadInput, match="holds another plan"):
+        evaluate(plan(asked), tmp_path / "run", ALONE)
 
 
 def test_a_sweep_of_weights_is_nought_at_its_ends(tmp_path):

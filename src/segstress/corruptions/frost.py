@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..core import BadInput, settings
+from ..core.fingerprints import files_print
 from .corruption import Corruption, Images, Level, Map, corruptions
 from .draws import Draws
 
@@ -44,6 +45,10 @@ class Frost(Corruption):
             )
             crops.append(picture[:, row : row + height, column : column + width])
         return level[0] * images + level[1] * torch.stack(crops).to(images)
+
+    def fingerprint(self) -> str:
+        """Hash of the photographs."""
+        return files_print(Path(self.photographs), _photographs(self.photographs))
 
 
 def _rooms(top: float, left: float, picture: Tensor, height: int, width: int) -> tuple[tuple[float, int, int], ...]:

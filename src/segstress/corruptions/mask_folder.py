@@ -12,6 +12,7 @@ from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
 from ..core import BadImage, BadInput, Batch, regions, settings
+from ..core.fingerprints import files_print
 
 
 @regions.register("masks")
@@ -24,10 +25,18 @@ class MaskFolder:
 
     def mask(self, batch: Batch, seed: int) -> Bool[Tensor, "b h w"]:
         """The mask of each image."""
-        if not Path(self.folder).is_dir():
-            raise BadInput(f"region masks: '{self.folder}' is not a folder; expected one with <image id>.png")
+        self._check()
         sides = tuple(batch.labels.shape[-2:])
         return torch.stack([self._read(id_, sides) for id_ in batch.ids]).to(batch.labels.device)
+
+    def fingerprint(self) -> str:
+        """Hash of the masks."""
+        self._check()
+        return files_print(Path(self.folder), Path(self.folder).rglob("*.png"))
+
+    def _check(self) -> None:
+        if not Path(self.folder).is_dir():
+            raise BadInput(f"region masks: '{self.folder}' is not a folder; expected one with <image id>.png")
 
     def _read(self, id_: str, sides: tuple[int, ...]) -> Bool[Tensor, "h w"]:
         path = Path(self.folder) / f"{id_}.png"

@@ -23,6 +23,7 @@ from ..core import (
     seed_of,
     settings,
 )
+from ..core.fingerprints import fingerprints
 from ..data import Dataset, datasets
 from ..data import load as load_data
 from ..models import fingerprint, models
@@ -112,6 +113,7 @@ class Plan:
     def cells(self) -> list[Cell]:
         """Every combination, in declared order."""
         sources = [(data, data.fingerprint()) for data in map(load_data, self.data)]
+        changes = [(change, tuple(fingerprints(change))) for change in self.changes()]
         networks = [(model, fingerprint(load_model(model), model)) for model in map(models.build, self.models)]
         return [
             Cell(
@@ -122,10 +124,11 @@ class Plan:
                 seed=self.seed,
                 prints={"model": weights, "data": content},
                 facts=_facts(data),
+                files=files,
             )
             for model, weights in networks
             for data, content in sources
-            for change in self.changes()
+            for change, files in changes
         ]
 
     def ids(self, data: Dataset) -> list[str]:

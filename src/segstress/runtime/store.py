@@ -6,7 +6,7 @@ import io
 import json
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,7 @@ class Cell:
     seed: int
     prints: Mapping[str, str]  # fingerprints of the model and of the data
     facts: Mapping[str, Any]  # what a report must know of the data: classes, background, void, palette
+    files: Sequence[str] = ()  # fingerprints of the files that the perturbation reads
 
     @property
     def label(self) -> str:
@@ -64,6 +65,8 @@ class Cell:
     def key(self) -> str:
         """Folder name: the label, and a hash of what is asked (never of where it lies or how it runs)."""
         asked = {"perturbation": dict(self.perturbation), "seed": self.seed, **self.prints}
+        if self.files:
+            asked["files"] = list(self.files)
         return f"{re.sub('[^A-Za-z0-9.=+]+', '-', self.label).strip('-')[:100]}-{digest(asked)}"
 
 

@@ -1,0 +1,26 @@
+"""What settings read from files, as a hash: the same settings with other files are another question."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from .settings import digest
+
+
+def files_print(folder: Path, paths: Iterable[Path]) -> str:
+    """Hash of the names and contents of files, not of the place where their folder lies."""
+    return digest(
+        [(path.relative_to(folder).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest()) for path in sorted(paths)]
+    )
+
+
+def fingerprints(item: Any) -> list[str]:
+    """The `fingerprint()` of settings that have one, and of those inside them."""
+    if not dataclasses.is_dataclass(item):
+        return []
+    own = [item.fingerprint()] if hasattr(item, "fingerprint") else []
+    return own + [found for field in dataclasses.fields(item) for found in fingerprints(getattr(item, field.name))]
