@@ -62,8 +62,9 @@ class Spot:
     @property
     def side(self) -> float:
         """Side in pixels of a square box; NaN where the region is none."""
-        square = isinstance(self.place, Box) and self.place.height == self.place.width
-        return float(self.place.height) if square else math.nan
+        if isinstance(self.place, Box) and self.place.height == self.place.width:
+            return float(self.place.height)
+        return math.nan
 
     def score(self, figure: str, zone: str, state: str = "perturbed") -> float:
         """A figure in a zone; NaN where no image has a pixel there."""
