@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from typer import Option
 from . import mad_options as own
 from . import mad_people, options
 from .console import console
-from .mad_console import carry_out, show_index, show_ranking, show_selection, tell
+from .mad_console import carry_out, find_ranking, show_index, show_ranking, show_selection, tell
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -105,16 +106,23 @@ def rank(
     folder: own.Folder,
     judge: own.Judge = own.JudgeName.masks,
     clean: own.Clean = None,
+    also: own.Also = None,
     draws: own.Draws = 1000,
     as_json: Annotated[bool, Option("--json", help="Print every figure as JSON.")] = False,
+    workers: options.Workers = 0,
 ) -> None:
     """Rank the models, with intervals, and write the report.
 
-    Example: segstress mad rank runs/mad --judge masks
+    Example: segstress mad rank runs/mad --judge masks --also fwiou --also mpa
     """
     from ..jobs.mad.compete import reopen
+    from ..jobs.mad.report import clean_scores
 
-    show_ranking(reopen(folder), judge, clean, draws, as_json)
+    competition = reopen(folder)
+    standing = find_ranking(competition, judge, draws, also or (), workers)
+    if clean is not None:
+        standing = replace(standing, clean=clean_scores(clean))
+    show_ranking(competition, standing, as_json)
 
 
 def compare(folders: options.Folders) -> None:
@@ -155,7 +163,7 @@ def demo(
 
     competition = begin(contest(count), out)
     faults = carry_out(competition, workers)
-    show_ranking(competition, own.JudgeName.masks, None, 1000, as_json=False)
+    show_ranking(competition, find_ranking(competition, own.JudgeName.masks, 1000, ("fwiou", "mpa"), workers))
     tell(faults)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import typer
+from rich.console import Console
 from rich.table import Table
 
 from .console import console
@@ -29,13 +30,22 @@ def carry_out(competition: Any, workers: int) -> list[str]:
     return faults
 
 
-def show_ranking(competition: Any, judge: JudgeName, clean: Path | None, draws: int, as_json: bool) -> None:
-    """Rank, write the report, and print places with their bands, or every figure as JSON."""
-    from ..jobs.mad.report import clean_scores, report, summary
+def find_ranking(competition: Any, judge: JudgeName, draws: int, metrics: Sequence[str] = (), workers: int = 0) -> Any:
+    """The standing, with that of every other metric beside it."""
+    from .progress import watch
 
     standing = competition.rank(judge.value, draws)
-    if clean is not None:
-        standing = replace(standing, clean=clean_scores(clean))
+    otherwise = {}
+    for metric in metrics:
+        with watch(Console(stderr=True), f"comparing by {metric}") as progress:  # stdout may be for JSON
+            otherwise[metric] = competition.rank_by(metric, judge.value, draws, progress, workers)
+    return replace(standing, otherwise=otherwise)
+
+
+def show_ranking(competition: Any, standing: Any, as_json: bool = False) -> None:
+    """Write the report, and print places with their bands, or every figure as JSON."""
+    from ..jobs.mad.report import report, summary
+
     page = report(competition, standing)
     if as_json:
         typer.echo(json.dumps(summary(standing), indent=1))
@@ -48,6 +58,9 @@ def show_ranking(competition: Any, judge: JudgeName, clean: Path | None, draws: 
         ]
         table.add_row(standing.names[model], *cells)
     console.print(table)
+    for metric, other in standing.otherwise.items():
+        found = ", ".join(f"{name} {spearman:.3f}" for name, (spearman, _) in standing.correlation(other).items())
+        console.print(f"Spearman's correlation with images selected by {metric}: {found}", highlight=False)
     for note in standing.notes:
         console.print(f"[yellow]note:[/yellow] {note}", highlight=False, soft_wrap=True)
     console.print(f"Report: {page}", highlight=False, soft_wrap=True)

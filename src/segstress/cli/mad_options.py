@@ -28,6 +28,10 @@ Format = Annotated[
     str, Option("--format", help="labelme, labelme?shapes=polygons&tolerance=2, cvat, label-studio, png or fiftyone.")
 ]
 Clean = Annotated[Path | None, Option("--clean", help="Run whose clean scores stand beside the ranking.")]
+Also = Annotated[
+    list[str] | None,
+    Option("--also", help="Another metric of agreement: how far does the ranking change if it selects? Repeatable."),
+]
 Draws = Annotated[int, Option("--draws", min=10, help="Bootstrap draws.")]
 
 

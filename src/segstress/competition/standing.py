@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float64
 
+from .cases import rank_correlation
 from .matrices import Judged
 from .select import Member
 from .uncertainty import Ranking
@@ -33,6 +34,7 @@ class Standing:
     quality: Float64[np.ndarray, "images models"] | None = None  # mIoU against the truth
     votes: Sequence[Vote] = ()
     clean: Mapping[str, float] = field(default_factory=dict)  # score of each model on ordinary test data
+    otherwise: Mapping[str, Standing] = field(default_factory=dict)  # had another metric selected the images
 
     @property
     def main(self) -> Ranking:
@@ -43,3 +45,10 @@ class Standing:
     def order(self) -> list[int]:
         """Models from the strongest to the weakest, equal ones by name."""
         return sorted(range(len(self.names)), key=lambda model: (-self.main.strengths[model], self.names[model]))
+
+    def correlation(self, other: Standing) -> dict[str, tuple[float, float]]:
+        """Spearman's and Kendall's rank correlation of each ranking with the other's of the same models."""
+        return {
+            name: rank_correlation(own.strengths.tolist(), other.rankings[name].strengths.tolist())
+            for name, own in self.rankings.items()
+        }

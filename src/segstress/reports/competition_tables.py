@@ -1,4 +1,4 @@
-"""The tables of a competition: ranking, matrices, coverage and cases, methods compared, people, members."""
+"""The tables of a competition: ranking, matrices, coverage and cases, people, members."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..competition.cases import cases, rank_correlation
-from ..competition.matrices import Judged, aggressiveness, coverage, performance
-from ..competition.ranking import fit, places
+from ..competition.cases import cases
+from ..competition.matrices import Judged, coverage
+from ..competition.ranking import places
 from ..competition.raters import agreement, raters
 from ..competition.standing import Standing
+from .competition_checks import methods, metrics, without_class
 from .table import Cell, Column, Kind, Rows, Table
 
 
@@ -24,6 +25,8 @@ def tables(standing: Standing, classes: Sequence[str], empty: Sequence[tuple[str
     ]
     if standing.judged is not None:
         found += [pairs(standing.names, standing.judged), without_class(standing.names, standing.judged, classes)]
+    if standing.otherwise:
+        found.append(metrics(standing))
     if standing.votes:
         found += list(people(standing))
     return [*found, members(standing, classes), groups(empty)]
@@ -65,26 +68,6 @@ def _ranked(standing: Standing, model: int) -> tuple[Cell, ...]:
     return tuple(row)
 
 
-def methods(standing: Standing) -> Table:
-    """Strengths by other methods, and how far their order agrees with the first ranking."""
-    found = {name: ranking.strengths for name, ranking in standing.rankings.items()} | dict(standing.others)
-    main = standing.main.strengths.tolist()
-    columns = (
-        Column("method", "Method"),
-        *(Column(f"strength_{name}", name, "number") for name in standing.names),
-        Column("spearman", "Spearman", "number"),
-        Column("kendall", "Kendall", "number"),
-    )
-    rows: Rows = tuple(
-        (name, *map(float, strengths), *rank_correlation(main, strengths.tolist())) for name, strengths in found.items()
-    )
-    note = (
-        "Rank correlations with the first line. Resistance is the inverse of transposed aggressiveness, "
-        "so the two agree in part by construction."
-    )
-    return Table("methods", "By other methods", columns, rows, note if standing.judged is not None else "")
-
-
 def beats(standing: Standing) -> Table:
     """How surely the model of a row is stronger than that of a column."""
     found = standing.main.beats
@@ -120,18 +103,6 @@ def pairs(names: Sequence[str], judged: Judged) -> Table:
         (names[i], names[j], int(shown[i, j]), int(images[i, j]), *map(int, outcomes[i, j])) for i, j in pairings
     )
     return Table("pairs", "Pairs and cases", columns, rows, "A model fails on an image when its mIoU is below 0.6.")
-
-
-def without_class(names: Sequence[str], judged: Judged, classes: Sequence[str]) -> Table:
-    """Whether one class decides: the places of aggressiveness when its subsets are left out."""
-    columns = (Column("class", "Without"), *(Column(f"rank_{name}", name, "count") for name in names))
-    rows: list[tuple[Cell, ...]] = []
-    for class_ in np.unique(judged.classes).tolist():
-        rest = judged.without_class(class_)
-        if len(rest.images):
-            ranks = places(fit(aggressiveness(performance(rest))))
-            rows.append((classes[class_], *map(int, ranks)))
-    return Table("without-class", "Places without one class", columns, tuple(rows))
 
 
 def people(standing: Standing) -> Iterator[Table]:

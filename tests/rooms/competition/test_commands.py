@@ -34,9 +34,11 @@ def select(segstress) -> None:
 
 def test_every_step_is_a_command(segstress) -> None:
     select(segstress)
-    said = segstress("mad", "rank", "run", "--draws", "20", "--json")
+    said = segstress("mad", "rank", "run", "--draws", "20", "--also", "mpa", "--json", *FAST)
     assert said.code == 0, said.err
-    assert len(json.loads(said.out)["models"]) == 2
+    found = json.loads(said.out)
+    assert len(found["models"]) == 2
+    assert found["otherwise"]["mpa"]["images"] > 0
     assert segstress("mad", "export", "run", "--to", "out", "--format", "png", "--prefill", "masks").code == 0
     said = segstress("mad", "import", "run", "--from", "out", "--format", "png")
     assert (said.code, "0 missing" in said.out) == (0, True)
@@ -50,6 +52,7 @@ def test_the_demo_runs_in_one_command(segstress) -> None:
     said = segstress("mad", "demo", "--count", "10", *FAST)
     assert said.code == 0, said.err
     assert "Place (band) and strength" in said.out
+    assert said.out.count("Spearman's correlation with images selected by") == 2
     assert Path("runs/mad-demo/report/index.html").exists()
 
 

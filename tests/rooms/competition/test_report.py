@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -107,6 +108,18 @@ def test_the_report_of_votes_shows_the_people(tmp_path: Path) -> None:
     ]
     assert rows(tmp_path, "agreement")[0]["questions"] == "24"
     assert {path.stem for path in (tmp_path / "figures").glob("*.svg")} == {"strengths", "matrices"}
+
+
+def test_other_metrics_stand_beside_the_ranking(tmp_path: Path) -> None:
+    standing = by_truth({})
+    names = {name: replace(found, strengths=-found.strengths) for name, found in standing.rankings.items()}
+    names["aggressiveness"] = standing.rankings["aggressiveness"]
+    beside = replace(standing, otherwise={"fwiou": replace(standing, rankings=names, images=["a", "b"])})
+    write_competition(contested(beside), tmp_path)
+    (row,) = rows(tmp_path, "metrics")
+    assert (row["metric"], row["images"]) == ("fwiou", "2")
+    assert [float(row[f"{name}_spearman"]) for name in names] == pytest.approx([1, -1])
+    assert summary(beside)["otherwise"]["fwiou"]["correlation"]["resistance"] == pytest.approx([-1, -1])
 
 
 def test_standings_can_be_compared(tmp_path: Path) -> None:

@@ -119,6 +119,19 @@ def test_every_metric_selects(metric: str, tmp_path: Path) -> None:
     assert rows(compete(tmp_path / metric, metric=metric).folder)
 
 
+@pytest.mark.parametrize("metric", ["fwiou", "class_iou"])
+def test_ranking_by_another_metric_equals_a_competition_by_it(metric: str, tmp_path: Path) -> None:
+    competition = compete(tmp_path / "one")
+    chosen = rows(competition.folder)
+    beside = competition.rank_by(metric, "masks", 20, QUIET, workers=1)
+    alone = compete(tmp_path / "other", metric=metric).rank("masks", draws=20)
+    np.testing.assert_array_equal(beside.matrices["aggressiveness"], alone.matrices["aggressiveness"])
+    assert [member.image for member in beside.members] == [member.image for member in alone.members]
+    assert rows(competition.folder) == chosen
+    with pytest.raises(BadInput, match="nobody has voted"):
+        competition.rank_by(metric, "votes", 20, QUIET)
+
+
 @pytest.mark.parametrize("scale", ["pool", "shapes:train?count=6&size=32", "table"])
 def test_every_scale_selects(scale: str, tmp_path: Path) -> None:
     table = tmp_path / "scale.yaml"

@@ -22,7 +22,7 @@ from .index import index
 from .plan import Contest, Entrant, admit, entrants, read_contest, vocabulary
 from .predict import forget_errors, predict
 from .rank import by_truth, by_votes
-from .select import Selection, read_members, select
+from .select import Selection, find, read_members, select
 from .store import ContestStore
 
 FIELD = "field.json"  # the models and classes, as they were found when the competition was begun
@@ -83,6 +83,15 @@ class Competition:
         if judged_by == "votes":
             return by_votes(self.images(), self.members(), draws)
         return by_truth(self.images(), self.members(), judged_by, draws)
+
+    def rank_by(self, metric: str, judged_by: JudgedBy, draws: int, progress: Progress, workers: int = 0) -> Standing:
+        """The ranking, had another metric of agreement selected the images; the selection stays as it is."""
+        if judged_by == "votes":
+            raise BadInput("other metrics select other images, on which nobody has voted; judge by masks or labels")
+        other = replace(self, contest=replace(self.contest, metric=metric))
+        other.compare(progress, workers)
+        found = find(self.store, other.contest, self.field, self.words)
+        return by_truth(self.images(), found.members, judged_by, draws)
 
 
 def begin(contest: Contest, folder: Path) -> Competition:

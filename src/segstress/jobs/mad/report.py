@@ -66,8 +66,15 @@ def summary(standing: Standing) -> dict[str, Any]:
         "others": {name: list(map(_number, strengths)) for name, strengths in standing.others.items()},
         "matrices": {name: [list(map(_number, row)) for row in values] for name, values in standing.matrices.items()},
         "clean": dict(standing.clean),
+        "otherwise": {metric: _likeness(standing, other) for metric, other in standing.otherwise.items()},
         "notes": list(standing.notes),
     }
+
+
+def _likeness(standing: Standing, other: Standing) -> dict[str, Any]:
+    """How far the ranking agrees with another's, by Spearman and Kendall."""
+    found = {name: list(map(_number, both)) for name, both in standing.correlation(other).items()}
+    return {"images": len(other.images), "correlation": found}
 
 
 def compare_standings(folders: list[Path]) -> dict[str, dict[str, float]]:

@@ -47,6 +47,14 @@ class Selection:
 
 
 def select(store: ContestStore, contest: Contest, field: Sequence[Entrant], words: Vocabulary) -> Selection:
+    """Find the images, and write down which they are and which groups have none."""
+    found = find(store, contest, field, words)
+    _write(store.folder, found.members, [entrant.name for entrant in field], words)
+    write(store.folder / "empty.csv", "".join(f"{','.join(group)}\n" for group in found.empty).encode())
+    return found
+
+
+def find(store: ContestStore, contest: Contest, field: Sequence[Entrant], words: Vocabulary) -> Selection:
     """Walk over the shards, keep the best candidates, pass over what was screened out."""
     classes = len(words.classes)
     bounds = _bounds(store, contest, field, words)
@@ -55,7 +63,6 @@ def select(store: ContestStore, contest: Contest, field: Sequence[Entrant], word
         shares = np.stack([store.shares(entrant, part, classes) for entrant in field], axis=1)
         scores = store.scores(field, part, contest.metric, classes)
         candidates.add(np.array(part.images, dtype=ID_TYPE), shares, scores, bounds)
-    names = [entrant.name for entrant in field]
     wanted = {image.decode() for image in np.unique(candidates.images) if image}
     hashes = {image: row["hash"] for image, row in store.known(sorted(wanted)).items()}
     members, empty = choose(candidates, rejected(store.folder, words), hashes)
@@ -64,9 +71,8 @@ def select(store: ContestStore, contest: Contest, field: Sequence[Entrant], word
             "the selection is empty: no image fits any defender, attacker and class; "
             "widen the bounds (scale: none), add images or look at screening.jsonl"
         )
-    _write(store.folder, members, names, words)
+    names = [entrant.name for entrant in field]
     missing = [(names[defender], names[attacker], words.classes[class_]) for defender, attacker, class_ in empty]
-    write(store.folder / "empty.csv", "".join(f"{','.join(group)}\n" for group in missing).encode())
     return Selection(members, missing)
 
 
