@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Annotated, Literal
 
 import torch
-from jaxtyping import Bool
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
@@ -17,7 +16,9 @@ from ..core import (
     Perturbed,
     Region,
     Result,
+    Scene,
     Threat,
+    aimed,
     perturbations,
     regions,
     settings,
@@ -62,8 +63,8 @@ class Attack:
 
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
         """The most harmful images found, one result for each goal."""
-        batch = _with_goal(batch, self.threat.target)
-        if self.threat.reference == "prediction":
+        batch = aimed(batch, self.threat.target, Scene(model))
+        if self._asks_for_reference:
             with torch.no_grad():
                 batch = replace(batch, labels=torch.where(batch.valid, predict(model(batch.images)), 0))
         zones = {}
@@ -87,7 +88,18 @@ class Attack:
         with torch.no_grad():
             last = self.algorithm.run(problem)
             results = self._results(problem, last)
-        return Perturbed(results, problem.forwards, problem.backwards, zones, problem.history.traces())
+        forwards = problem.forwards + self._asks_for_reference
+        return Perturbed(results, forwards, problem.backwards, zones, problem.history.traces())
+
+    @property
+    def _asks_for_reference(self) -> bool:
+        """Whether the model is looked at once more, for its clean prediction."""
+        return self.threat.reference == "prediction"
+
+    def passes(self) -> tuple[int, int]:
+        """The most forwards and backwards that one image costs."""
+        forwards, backwards = self.algorithm.passes()
+        return self.draws * forwards + self._asks_for_reference, self.draws * backwards
 
     def _results(self, problem: Problem, last: Tensor) -> tuple[Result, ...]:
         if self.keep == "last":
@@ -120,11 +132,3 @@ def _smallest(problem: Problem) -> tuple[Result, ...]:
         Result(goal, allowed.apply(smallest.delta), allowed.size(smallest.delta), raw_size=raw[goal])
         for goal, smallest in problem.smallest.items()
     )
-
-
-def _with_goal(batch: Batch, target: int | None) -> Batch:
-    """The batch with one class wanted everywhere; a goal that it already carries stays."""
-    if target is None or batch.goal is not None:
-        return batch
-    everywhere: Bool[Tensor, "b h w"] = torch.ones_like(batch.valid)
-    return replace(batch, goal=torch.full_like(batch.labels, target), goal_valid=everywhere)

@@ -38,10 +38,12 @@ def attack(
     battery: options.Battery = None,
     eps: options.Eps = None,
     norm: options.Norm = None,
+    target: options.Target = None,
     out: options.Out = None,
     limit: options.Limit = None,
     batch_size: options.BatchSize = 1,
     threads: options.Threads = 1,
+    fold: options.Fold = False,
     device: options.Device = "cpu",
     seed: options.Seed = 0,
     keep_images: options.KeepImages = False,
@@ -67,6 +69,7 @@ def attack(
         data=data,
         eps=eps,
         norm=norm,
+        target=target,
         limit=limit,
         seed=seed,
         keep_images=keep_images,
@@ -74,7 +77,7 @@ def attack(
         done_at=done_at,
         budget=budget,
         plugins=plugin or [],
-        numerics={"device": device, "batch_size": batch_size, "threads": threads},
+        numerics={"device": device, "batch_size": batch_size, "threads": threads, "fold": fold},
     )
     carry_out(asked, out, Ways(workers, shard_size, retry_errors, other_numerics))
 
@@ -87,6 +90,7 @@ def plan(
     battery: options.Battery = None,
     eps: options.Eps = None,
     norm: options.Norm = None,
+    target: options.Target = None,
     limit: options.Limit = None,
     device: options.Device = "cpu",
     workers: options.Workers = 0,
@@ -98,7 +102,7 @@ def plan(
     from ..jobs import read_plan
     from ..jobs.cost import estimate
 
-    given = {"models": model or [], "data": data or [], "eps": eps, "norm": norm, "limit": limit}
+    given = {"models": model or [], "data": data or [], "eps": eps, "norm": norm, "target": target, "limit": limit}
     asked = read_plan(plan) if plan else plan_of(attack, battery, **given, numerics={"device": device})
     costs = estimate(asked, workers)
     table = Table("model", "data", "perturbation", "images", "forwards", "backwards", "time", title="At most")

@@ -60,6 +60,7 @@ class Sort(StrEnum):
     models = "models"
     datasets = "datasets"
     regions = "regions"
+    targets = "targets"
     batteries = "batteries"
     metrics = "metrics"
     concordances = "concordances"

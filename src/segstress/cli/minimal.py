@@ -20,7 +20,6 @@ Attacks = Annotated[str, Option("--attack", help="Attacks that seek the smallest
 Shares = Annotated[
     str, Option("--enough", help="Shares of pixels that must fall, each searched for on its own, e.g. 0.99,0.9.")
 ]
-Target = Annotated[int | None, Option("--target", help="Class that is wanted everywhere; none = any wrong class.")]
 Reference = Annotated[str, Option("--reference", help="What a won pixel differs from: truth or prediction.")]
 OneTrajectory = Annotated[
     bool, Option("--one-trajectory", help="Show lower thresholds from runs that were aimed at a higher one.")
@@ -35,12 +34,13 @@ def minimal(
     attack: Attacks = "alma-prox,fmn,ddn",
     enough: Shares = "0.99",
     norm: options.Norm = None,
-    target: Target = None,
+    target: options.Target = None,
     reference: Reference = "truth",
     one_trajectory: OneTrajectory = False,
     out: options.Out = None,
     limit: options.Limit = None,
     batch_size: options.BatchSize = 1,
+    fold: options.Fold = False,
     device: options.Device = "cpu",
     seed: options.Seed = 0,
     keep_images: options.KeepImages = False,
@@ -64,7 +64,7 @@ def minimal(
             "limit": limit,
             "seed": seed,
             "keep_images": keep_images,
-            "numerics": {"device": device, "batch_size": batch_size},
+            "numerics": {"device": device, "batch_size": batch_size, "fold": fold},
         }
     )
     with watch(console, "searching") as progress:

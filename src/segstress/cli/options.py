@@ -18,6 +18,10 @@ Attacks = Annotated[str | None, Option("--attack", help="Attack names, separated
 Battery = Annotated[str | None, Option("--battery", help="A battery by name (segstress list batteries) or path.")]
 Eps = Annotated[str | None, Option("--eps", help='Radius in [0, 1] units, e.g. "8/255"; several with commas.')]
 Norm = Annotated[str | None, Option("--norm", help="linf (default) or l2.")]
+Target = Annotated[
+    str | None,
+    Option("--target", help="Class id wanted everywhere, or a spec such as map:wanted.png (segstress list targets)."),
+]
 Out = Annotated[
     Path | None, Option("--out", help="Folder of results; the same command resumes there. Default: runs/<name>.")
 ]
@@ -25,6 +29,9 @@ Limit = Annotated[
     int | None, Option("--limit", min=1, help="At most this many images of each dataset, chosen by hash of id.")
 ]
 BatchSize = Annotated[int, Option("--batch-size", min=1, help="Images per pass (part of the numerics).")]
+Fold = Annotated[
+    bool, Option("--fold", help="Search on a copy with BatchNorm folded into convolutions (part of the numerics).")
+]
 Threads = Annotated[int, Option("--threads", min=1, help="Threads of each worker (part of the numerics).")]
 Device = Annotated[str, Option("--device", help="cpu, cuda, cuda:1 ...")]
 Seed = Annotated[int, Option("--seed", help="Seed of every random draw.")]

@@ -1,13 +1,16 @@
 """The words every room speaks."""
 
+from .batch import Batch
 from .clean import Clean
 from .errors import BadImage, BadInput
+from .importing import import_all, import_source
 from .rectangles import Rectangles
 from .regions import Region, regions
-from .registry import Registry, Spec, import_all, import_source
+from .registry import Registry, Spec
 from .seeding import seed_of, seeded, stream, uniform
 from .settings import Radius, digest, format_radius, parse_radius, settings, to_plain
-from .types import Batch, Norm, Perturbation, Perturbed, Result, Threat, perturbations
+from .targets import Everywhere, Scene, Target, Wanted, aimed, targets
+from .types import Norm, Perturbation, Perturbed, Result, Threat, perturbations
 from .zones import distance_zones
 
 __all__ = [
@@ -15,6 +18,7 @@ __all__ = [
     "BadInput",
     "Batch",
     "Clean",
+    "Everywhere",
     "Norm",
     "Perturbation",
     "Perturbed",
@@ -23,8 +27,12 @@ __all__ = [
     "Region",
     "Registry",
     "Result",
+    "Scene",
     "Spec",
+    "Target",
     "Threat",
+    "Wanted",
+    "aimed",
     "digest",
     "distance_zones",
     "format_radius",
@@ -37,6 +45,7 @@ __all__ = [
     "seeded",
     "settings",
     "stream",
+    "targets",
     "to_plain",
     "uniform",
 ]

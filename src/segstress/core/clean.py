@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from .batch import Batch
 from .settings import settings
-from .types import Batch, Perturbed, Result, perturbations
+from .types import Perturbed, Result, perturbations
 
 
 @perturbations.register("clean")

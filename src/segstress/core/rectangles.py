@@ -11,10 +11,10 @@ from jaxtyping import Bool
 from pydantic import Field
 from torch import Tensor
 
+from .batch import Batch
 from .regions import regions
 from .seeding import stream
 from .settings import settings
-from .types import Batch
 
 Pixels = Annotated[int, Field(ge=1)]
 Rectangle = tuple[slice, slice]  # rows, columns

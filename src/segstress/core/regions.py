@@ -8,10 +8,10 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+from .batch import Batch
 from .errors import BadInput
 from .registry import Registry
 from .settings import settings
-from .types import Batch
 
 
 @runtime_checkable

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import importlib
-import importlib.util
-import pkgutil
-import sys
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from types import ModuleType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import pydantic
@@ -91,16 +85,21 @@ class Registry(Generic[T]):
             raise BadInput(f"{self.noun} {_kind(spec)}: {_explain(error, entry.make)}") from error
 
     def read(self, spec: Spec) -> dict[str, Any]:
-        """A spec as a mapping with `kind`; text is taken apart at the first colon and the question mark."""
+        """A spec as a mapping with `kind`; text is taken apart at the first colon and the question mark.
+
+        Where a class says `rest_is_spec`, all that follows the colon is one setting: a spec with a query of its own."""
         if isinstance(spec, Mapping):
             if "kind" not in spec:
                 raise BadInput(f"{self.noun}: expected a mapping with 'kind', found keys {sorted(spec)}")
             return dict(spec)
-        head, _, query = spec.partition("?")
+        head, mark, query = spec.partition("?")
         kind, colon, rest = head.partition(":")
         plain: dict[str, Any] = {"kind": kind}
+        make = self._entry(kind).make if colon else None
+        if getattr(make, "rest_is_spec", False):
+            rest, query = f"{rest}{mark}{query}", ""
         if colon:
-            plain[getattr(self._entry(kind).make, "rest", "name")] = rest
+            plain[getattr(make, "rest", "name")] = rest
         for pair in filter(None, query.split("&")):
             key, equals, value = pair.partition("=")
             if not equals:
@@ -131,40 +130,6 @@ class Registry(Generic[T]):
         """Annotations for a settings field that holds an item of this registry: `Annotated[T, *registry.field()]`."""
         build = PlainValidator(lambda value: self.build(value) if isinstance(value, str | Mapping) else value)
         return build, PlainSerializer(lambda item: None if item is None else self.spec(item))
-
-
-def import_all(package: str, path: Iterable[str]) -> None:
-    """Import every module of a room, so that a new file registers itself."""
-    for module in pkgutil.iter_modules(path):
-        importlib.import_module(f"{package}.{module.name}")
-
-
-def import_source(name: str) -> ModuleType:
-    """Import a module by its dotted name or a file by its path, once."""
-    path = Path(name)
-    if path.suffix != ".py":
-        try:
-            return importlib.import_module(name)
-        except ModuleNotFoundError as error:
-            raise BadInput(f"module '{name}' cannot be imported ({error}); give a dotted name or a .py file") from error
-    if not path.is_file():
-        raise BadInput(f"file '{name}' does not exist; expected a Python file")
-    unique = f"segstress_source_{path.resolve().as_posix().replace('/', '_').replace('.', '_')}"
-    if unique not in sys.modules:
-        found = importlib.util.spec_from_file_location(unique, path)
-        if found is None or found.loader is None:
-            raise BadInput(f"file '{name}' cannot be imported")
-        module = importlib.util.module_from_spec(found)
-        sys.modules[unique] = module
-        sys.path.insert(0, str(path.resolve().parent))
-        try:
-            found.loader.exec_module(module)
-        except BaseException:
-            del sys.modules[unique]
-            raise
-        finally:
-            sys.path.remove(str(path.resolve().parent))
-    return sys.modules[unique]
 
 
 def _kind(spec: Spec) -> str:

@@ -1,65 +1,23 @@
-"""What flows between the rooms: batches in, perturbed images out, and the verb that joins them."""
+"""What an attack may do, what comes out of a perturbation, and the verb that joins them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
-import torch
 from jaxtyping import Bool, Float, Int64
 from pydantic import model_validator
 from torch import Tensor, nn
 
+from .batch import Batch
 from .errors import BadInput
 from .registry import Registry
 from .settings import Radius, format_radius, settings
+from .targets import TargetSetting
 
 Norm = Literal["linf", "l2"]
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Images of one size with their labels; no loss ever sees a void label."""
-
-    ids: tuple[str, ...]
-    images: Float[Tensor, "b c h w"]  # in [0, 1]
-    labels: Int64[Tensor, "b h w"]  # 0 where not valid
-    valid: Bool[Tensor, "b h w"]
-    goal: Int64[Tensor, "b h w"] | None = None  # what a targeted attack wants to see; 0 where not goal_valid
-    goal_valid: Bool[Tensor, "b h w"] | None = None
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> Batch:
-        """The same batch on another device."""
-
-        def move(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor.to(device)
-
-        images = self.images.to(device, dtype or self.images.dtype)
-        labels, valid = self.labels.to(device), self.valid.to(device)
-        return replace(
-            self, images=images, labels=labels, valid=valid, goal=move(self.goal), goal_valid=move(self.goal_valid)
-        )
-
-    def pick(self, places: Sequence[int]) -> Batch:
-        """Some of its images, in the given order."""
-        index = torch.as_tensor(places, device=self.images.device)
-
-        def take(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor[index]
-
-        return Batch(
-            ids=tuple(self.ids[place] for place in places),
-            images=self.images[index],
-            labels=self.labels[index],
-            valid=self.valid[index],
-            goal=take(self.goal),
-            goal_valid=take(self.goal_valid),
-        )
 
 
 @settings
@@ -69,7 +27,7 @@ class Threat:
     norm: Norm = "linf"
     radius: Radius = math.inf  # in [0, 1] units, "8/255"; infinite = as small as possible
     enough: float = 0.99  # share of wrong pixels that is success
-    target: int | None = None  # the class wanted everywhere; none = any wrong class
+    target: TargetSetting = None  # what is wanted instead: a class id, a map ...; none = any wrong class
     reference: Literal["truth", "prediction"] = "truth"  # what a won pixel differs from: its label, or the clean answer
 
     @model_validator(mode="after")
@@ -83,7 +41,7 @@ class Threat:
         return self
 
     def __str__(self) -> str:
-        target = "" if self.target is None else f" to class {self.target}"
+        target = "" if self.target is None else f" to {self.target.label}"
         reference = "" if self.reference == "truth" else " from the clean prediction"
         size = "smallest" if math.isinf(self.radius) else format_radius(self.radius)
         return f"{self.norm} {size}{target}{reference}"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..core import BadInput, Registry, Spec, digest, settings
+from ..core import BadImage, BadInput, Registry, Spec, digest, settings
 from .palette import Colour, make_palette
-from .resize import Resize, ResizeSetting
+from .resize import Resize, ResizeSetting, resize
 from .sample import Sample
 
-__all__ = ["Dataset", "Sample", "datasets", "load"]
+__all__ = ["Dataset", "Sample", "datasets", "load", "readable"]
 
 
 @settings
@@ -80,3 +81,12 @@ def load(spec: Spec) -> Dataset:
     dataset = datasets.build(spec)
     dataset.check()
     return dataset
+
+
+def readable(data: Dataset, ids: Iterable[str]) -> Iterator[Sample]:
+    """Those samples that can be read, as models see them; the others are passed over."""
+    for id_ in ids:
+        try:
+            yield resize(data.read(id_), data.resize)
+        except BadImage:
+            continue

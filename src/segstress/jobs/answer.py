@@ -12,10 +12,12 @@ from typing import Any
 from torch import nn
 
 from ..core import BadImage, BadInput, import_source, perturbations
-from ..data import Sample, datasets
+from ..data import Sample, datasets, readable
 from ..models import load as load_model
+from ..models.folding import fold
 from ..runtime import Cell, Numerics, Shard, Store, Unit
-from .judge import Judge, row_of
+from .judge import Judge
+from .rows import row_of
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,10 @@ class Work:
         """The judge of a cell; the model is loaded once a process."""
         for plugin in self.plugins:
             import_source(plugin)
+        model, data = (json.dumps(dict(spec), sort_keys=True) for spec in (cell.model, cell.data))
         return Judge(
-            model=_model(json.dumps(dict(cell.model), sort_keys=True), self.numerics),
+            model=_model(model, self.numerics),
+            searched=_folded(model, data, self.numerics) if self.numerics.fold else None,
             data=datasets.build(cell.data),
             perturbation=perturbations.build(cell.perturbation),
             seed=cell.seed,
@@ -71,6 +75,15 @@ class Work:
 @lru_cache(maxsize=2)
 def _model(spec: str, numerics: Numerics) -> nn.Module:
     return load_model(json.loads(spec)).to(numerics.device, numerics.torch_dtype())
+
+
+@lru_cache(maxsize=2)
+def _folded(model: str, data: str, numerics: Numerics) -> nn.Module:
+    """The model for searching, tried out on the dataset's first image, so that every worker decides alike."""
+    network, dataset = _model(model, numerics), datasets.build(json.loads(data))
+    for sample in readable(dataset, dataset.ids()):
+        return fold(network, sample.image[None].to(numerics.device, numerics.torch_dtype())).model
+    return network
 
 
 def _by_size(samples: Sequence[Sample], most: int) -> Iterator[list[Sample]]:

@@ -54,11 +54,7 @@ def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
 
 def _passes(change: Perturbation) -> tuple[int, int]:
     """The most forwards and backwards that one image costs; corruptions do not look at the model."""
-    if isinstance(change, MultiAttack):
-        return change.passes()
-    forwards, backwards = change.algorithm.passes() if isinstance(change, Attack) else (0, 0)
-    draws = change.draws if isinstance(change, Attack) else 1
-    return draws * forwards, draws * backwards
+    return change.passes() if isinstance(change, Attack | MultiAttack) else (0, 0)
 
 
 def affordable_passes(plan: Plan, cell: Cell, workers: int) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,15 +12,14 @@ from torch import Tensor, nn
 
 from ..attacks import Attack
 from ..attacks.feasible import norms
-from ..core import Batch, Perturbation, Perturbed, Result, seeded
+from ..core import Batch, Perturbation, Perturbed, Result, Scene, aimed, seeded
 from ..data import Dataset, Sample, resize
 from ..data.resize import Resize, resize_images, resize_mask
-from ..metrics.counts import ACTUAL, HITS, PREDICTED, count, predict
+from ..metrics.counts import ACTUAL, HITS, count, predict
 from ..metrics.objects import object_hits, objects
 from ..runtime import Numerics, Shard
 from .recheck import faults, won
-
-Row = dict[str, Any]
+from .rows import Row, count_rows, row_of, trace_rows
 
 
 @dataclass(frozen=True)
@@ -34,18 +32,21 @@ class Judge:
     seed: int
     numerics: Numerics
     keep: frozenset[str] = frozenset()  # ids whose images and label maps are stored
+    searched: nn.Module | None = None  # the model as attacks see it, where that is quicker
 
     def __call__(self, samples: Sequence[Sample]) -> Shard:
         """Rows, counts, objects and kept pictures of these samples."""
         batch = self._batch(samples)
         with seeded(self.seed, " ".join(batch.ids), "draws of the model"):
-            perturbed = self.perturbation.perturb(self.model, batch, self.seed)
+            batch = self._aimed(batch)
+            model = self.model if self.searched is None else self.searched
+            perturbed = self.perturbation.perturb(model, batch, self.seed)
         wrong = [faults(self.perturbation, batch, result, perturbed.zones) for result in perturbed.results]
         if self.native:
             samples = [resize(sample, self.data.resize) for sample in samples]
             batch, perturbed = self._batch(samples), resized(perturbed, self.data.resize)
         clean = self.predict(batch.images)
-        shard = Shard(traces=list(_trace_rows(batch.ids, perturbed)))
+        shard = Shard(traces=list(trace_rows(batch.ids, perturbed)))
         for result, flaws in zip(perturbed.results, wrong, strict=True):
             self._record(shard, samples, batch, perturbed, result, flaws, clean)
         return shard
@@ -62,6 +63,14 @@ class Judge:
 
     def _batch(self, samples: Sequence[Sample]) -> Batch:
         return stack(samples).to(self.numerics.device, self.numerics.torch_dtype())
+
+    def _aimed(self, batch: Batch) -> Batch:
+        """The batch with what a targeted attack wants of it."""
+        threat = getattr(self.perturbation, "threat", None)
+        if threat is None or threat.target is None:
+            return batch
+        scene = Scene(self.model, len(self.data.classes), tuple(self.data.ids()), lambda id_: self.read(id_).image)
+        return aimed(batch, threat.target, scene)
 
     @torch.no_grad()
     def predict(self, images: Tensor) -> Tensor:
@@ -107,7 +116,7 @@ class Judge:
             row["damage"] = float(1 - whole[HITS] / max(whole[ACTUAL], 1))
             row["forwards"], row["backwards"] = int(perturbed.forwards[place]), int(perturbed.backwards[place])
             shard.images.append(row)
-            shard.counts.extend(_count_rows(row, {name: tally[place] for name, tally in tallies.items()}))
+            shard.counts.extend(count_rows(row, {name: tally[place] for name, tally in tallies.items()}))
             maps = {"clean": clean[place].cpu(), result.goal: prediction[place].cpu()}
             shard.objects.extend(self._object_rows(row, sample, maps))
             if sample.id in self.keep:
@@ -157,36 +166,3 @@ def stack(samples: Sequence[Sample]) -> Batch:
         labels=torch.stack([sample.labels for sample in samples]),
         valid=torch.stack([sample.valid for sample in samples]),
     )
-
-
-def row_of(id_: str, seed: int, sample: Sample | None = None) -> Row:
-    """The beginning of an image's row."""
-    row: Row = dict.fromkeys(("goal", "message", "finisher", "source"), "")
-    row |= {"image": id_, "status": "ok", "seed": seed, "forwards": 0, "backwards": 0}
-    if sample is not None:
-        row["source"], row["message"] = sample.source, "; ".join(sample.notes)
-        row["height"], row["width"] = sample.labels.shape
-    return row
-
-
-def _trace_rows(ids: Sequence[str], perturbed: Perturbed) -> Iterator[Row]:
-    """How an attack got on, where it tells."""
-    for id_, trace in zip(ids, perturbed.traces, strict=False):
-        yield from ({"image": id_, "forwards": forwards, "correct": correct} for forwards, correct in trace.items())
-
-
-def _count_rows(row: Row, tallies: Mapping[tuple[str, str], np.ndarray]) -> Iterator[Row]:
-    """The classes that occur in truth or prediction, zone by zone."""
-    for (state, zone), tally in tallies.items():
-        for klass in np.flatnonzero(tally[:, PREDICTED] + tally[:, ACTUAL]).tolist():
-            hits, predicted, actual = tally[klass].tolist()
-            yield {
-                "image": row["image"],
-                "goal": row["goal"],
-                "state": state,
-                "zone": zone,
-                "class": klass,
-                "hits": hits,
-                "predicted": predicted,
-                "actual": actual,
-            }

@@ -7,7 +7,7 @@ from typing import Any
 from ..attacks import attacks, losses
 from ..competition.ballots.ballot import formats
 from ..competition.discrepancy import concordances
-from ..core import Registry, regions
+from ..core import Registry, regions, targets
 from ..corruptions import corruptions
 from ..data import datasets
 from ..metrics import metrics
@@ -21,6 +21,7 @@ REGISTRIES: dict[str, Registry[Any]] = {
     "models": models,
     "datasets": datasets,
     "regions": regions,
+    "targets": targets,
     "metrics": metrics,
     "concordances": concordances,
     "formats": formats,

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from ..attacks import Attack
 from ..attacks.feasible import norms
-from ..core import BadInput, Batch
+from ..core import BadInput, Batch, Scene, aimed
 from ..metrics.counts import predict
 from .perturbing import read_perturbation
 
@@ -39,17 +39,18 @@ def attack(
     *,
     eps: str | float | None = None,
     ignore: int | None = 255,
-    target: int | Tensor | None = None,
+    target: int | str | Tensor | None = None,
     seed: int = 0,
     **settings: Any,
 ) -> Attacked:
-    """Attack any module on images in [0, 1]; `target` is a class id or a label map."""
+    """Attack any module on images in [0, 1]; `target` is a class id, a spec such as map:file.png, or label maps."""
     spec = {"attack": name, **settings} | ({} if eps is None else {"eps": eps})
-    spec |= {"target": target} if isinstance(target, int) else {}
+    spec |= {} if target is None or isinstance(target, Tensor) else {"target": target}
     change = read_perturbation(spec, {})
     if not isinstance(change, Attack):
         raise BadInput(f"'{name}' is not an attack")
     batch = _batch(images, labels, ignore, target if isinstance(target, Tensor) else None)
+    batch = aimed(batch, change.threat.target, Scene(model))
     _check_classes(model, batch)
     perturbed = change.perturb(model, batch, seed)
     result = perturbed.results[0]
@@ -62,20 +63,18 @@ def attack(
         delta=delta,
         size=result.size,
         norms=norms(delta),
-        damage=_damage(prediction, batch, target),
+        damage=_damage(prediction, batch),
         correct=right,
         forwards=perturbed.forwards,
         backwards=perturbed.backwards,
     )
 
 
-def _damage(prediction: Tensor, batch: Batch, target: int | Tensor | None) -> Tensor:
-    if target is None:
+def _damage(prediction: Tensor, batch: Batch) -> Tensor:
+    if batch.goal is None or batch.goal_valid is None:
         won, counted = (prediction != batch.labels) & batch.valid, batch.valid
-    elif batch.goal is not None and batch.goal_valid is not None:
-        won, counted = (prediction == batch.goal) & batch.goal_valid, batch.goal_valid
     else:
-        won, counted = prediction == target, torch.ones_like(batch.valid)
+        won, counted = (prediction == batch.goal) & batch.goal_valid, batch.goal_valid
     return won.flatten(1).sum(1).double() / counted.flatten(1).sum(1).clamp(min=1)
 
 

@@ -70,16 +70,13 @@ class Plan:
     battery: str | None = None  # a list of perturbations by name (segstress list batteries) or by path
     eps: Annotated[list[Radius], BeforeValidator(_radii)] = Field(default_factory=list)  # for attacks that name none
     norm: str | None = None
+    target: int | str | dict[str, Any] | None = None  # for attacks that name none: a class id, map:file.png ...
     seed: int = 0
     limit: Annotated[int, Field(ge=1)] | None = None  # images of each dataset, chosen by hash of their id
     plugins: list[str] = Field(default_factory=list)  # modules or files that register more
     exhaustive: bool = False  # run a whole battery on every image, also where an earlier attack left nothing to win
-    done_at: Annotated[float, BeforeValidator(_share), Field(ge=0, lt=1)] = (
-        0.0  # "0.1%": so few correct pixels are none
-    )
-    budget: Annotated[float, BeforeValidator(_seconds), Field(ge=0)] = (
-        0.0  # "30m": attacks are chosen to fit; 0 = no limit
-    )
+    done_at: Share = 0.0  # "0.1%": so few correct pixels are none
+    budget: Seconds = 0.0  # "30m": attacks are chosen to fit; 0 = no limit
     keep_images: bool = False  # keep every perturbed image, not only those of the gallery
     numerics: Numerics = Numerics()
 
@@ -106,8 +103,9 @@ class Plan:
         return battery(self.battery).get("tolerance", 0.0) if self.battery else 0.0
 
     def _read(self, specs: Sequence[Spec]) -> list[Perturbation]:
-        norm: dict[str, Any] = {} if self.norm is None else {"norm": self.norm}
-        threats = [norm | {"eps": eps} for eps in self.eps] or [norm]
+        given: dict[str, Any] = {"norm": self.norm, "target": self.target}
+        common = {key: value for key, value in given.items() if value is not None}
+        threats = [common | {"eps": eps} for eps in self.eps] or [common]
         return [read_perturbation(spec, threat) for threat in threats for spec in specs]
 
     def cells(self) -> list[Cell]:

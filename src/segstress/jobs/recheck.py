@@ -39,9 +39,9 @@ def faults(perturbation: Perturbation, batch: Batch, result: Result, zones: Mapp
 def won(threat: Threat, batch: Batch, prediction: Tensor, clean: Tensor, zones: Mapping[str, Tensor]) -> Tensor:
     """The share of an image's pixels that are as the attack wants them: at its target, or off its reference."""
     reference = clean if threat.reference == "prediction" else batch.labels
-    if threat.target is None:
+    if batch.goal is None or batch.goal_valid is None:
         counted, taken = batch.valid, prediction != reference
     else:
-        counted, taken = torch.ones_like(batch.valid), prediction == threat.target
+        counted, taken = batch.goal_valid, prediction == batch.goal
     counted = counted & zones.get("aim", counted)
     return (taken & counted).flatten(1).sum(1) / counted.flatten(1).sum(1).clamp(min=1)

@@ -23,6 +23,7 @@ class Numerics:
     batch_size: Annotated[int, Field(ge=1)] = 1  # images per pass
     threads: Annotated[int, Field(ge=1)] = 1  # of each worker
     dtype: Literal["float32", "float64"] = "float32"
+    fold: bool = False  # BatchNorm into convolutions while attacks search; results are judged by the model itself
 
     def torch_dtype(self) -> torch.dtype:
         """The dtype as torch has it."""
@@ -34,8 +35,8 @@ def record(folder: Path, numerics: Numerics, *, allow_other: bool = False) -> No
     path = folder / "environment.json"
     plain = to_plain(numerics)
     if path.exists() and not allow_other:
-        before = json.loads(path.read_text())["numerics"]
-        changed = [f"{key} {before[key]} -> {plain[key]}" for key in plain if before.get(key) != plain[key]]
+        before = to_plain(Numerics()) | json.loads(path.read_text())["numerics"]
+        changed = [f"{key} {before[key]} -> {plain[key]}" for key in plain if before[key] != plain[key]]
         if changed:
             raise BadInput(
                 f"{folder} was begun with other numerics ({', '.join(changed)}), which round differently; "

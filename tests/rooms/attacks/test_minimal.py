@@ -140,3 +140,14 @@ def test_clean_prediction_as_reference_asks_for_other_pixels():
     changed = (model(prediction.images).argmax(1) != model(batch.images).argmax(1)) & batch.valid
     assert (changed.flatten(1).sum(1) / batch.valid.flatten(1).sum(1) >= 0.99).all()
     assert not torch.equal(truth.images, prediction.images)
+
+
+@pytest.mark.parametrize(("reference", "more"), [("truth", 0), ("prediction", 1)])
+def test_the_look_at_the_clean_prediction_is_counted(reference, more):
+    model, calls = linear_model(), []
+    batch = toy_batch(model, 1, wide=False)
+    model.register_forward_hook(lambda *_: calls.append(1))
+    attack = attack_of("dag?steps=5", reference=reference)
+    assert attack.perturb(model, batch, 0).forwards.tolist() == [len(calls)]
+    forwards, backwards = attack.algorithm.passes()
+    assert attack.passes() == (forwards + more, backwards)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 import torch
 from torch import Tensor, nn
 
 from ...attacks import Attack
 from ...attacks.algorithms.transfer import Transfer
-from ...core import BadImage, BadInput, Batch
-from ...data import Dataset, Sample, datasets, resize
+from ...core import BadInput, Batch
+from ...data import datasets, readable
 from ...models import load as load_model
 from ...models import models
 from ..judge import stack
 from ..plan import Plan
 from .flag import Diagnosis, Flag
+from .folding import judge_folding
 from .gradients import judge_gradients
 from .inputs import judge_inputs
 from .outputs import judge_company, judge_outputs, judge_repetition
@@ -32,10 +34,12 @@ def examine(plan: Plan) -> list[Diagnosis]:
         network = load_model(model).to(plan.numerics.device, plan.numerics.torch_dtype())
         for source in map(datasets.build, plan.data):
             flags: dict[str, Flag] = {}
-            for sample in _readable(source, plan.ids(source)):
+            for sample in islice(readable(source, plan.ids(source)), SAMPLES):
                 batch = stack([sample]).to(plan.numerics.device, plan.numerics.torch_dtype())
                 for flag in diagnose(network, batch, len(source.classes), model.label, attacked=attacked):
                     flags.setdefault(flag.name, flag)
+                if plan.numerics.fold and attacked:
+                    flags.update((flag.name, flag) for flag in judge_folding(network, batch.images))
             found.append(Diagnosis(model.label, source.label, tuple(flags.values())))
     return found
 
@@ -72,19 +76,6 @@ def diagnose(model: nn.Module, batch: Batch, classes: int, name: str, *, attacke
 
 def _attacks(plan: Plan) -> list[Attack]:
     return [change for change in plan.changes() if isinstance(change, Attack)]
-
-
-def _readable(source: Dataset, ids: list[str]) -> list[Sample]:
-    """The first few images that can be read; the others get their error rows in the run."""
-    found: list[Sample] = []
-    for id_ in ids:
-        if len(found) == SAMPLES:
-            break
-        try:
-            found.append(resize(source.read(id_), source.resize))
-        except BadImage:
-            continue
-    return found
 
 
 def _check_shape(logits: Tensor, images: Tensor, classes: int, name: str) -> None:
