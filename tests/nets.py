@@ -33,6 +33,13 @@ class Coarse(Tiny):
         return super().forward(images)[..., ::2, ::2]
 
 
+class Blurred(Tiny):
+    """Sees every image out of focus."""
+
+    def forward(self, images):
+        return super().forward(functional.avg_pool2d(images, 5, 1, 2))
+
+
 class NotANumber(Tiny):
     """NaN wherever an image is brighter than most."""
 
@@ -87,6 +94,10 @@ def soft() -> nn.Module:
 
 def coarse() -> nn.Module:
     return Coarse()
+
+
+def blurred(classes: int = 7) -> nn.Module:
+    return Blurred(classes)
 
 
 def not_a_number() -> nn.Module:

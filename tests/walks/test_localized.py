@@ -15,7 +15,7 @@ from segstress.data import load
 from segstress.data.resize import resize_images
 from segstress.jobs import Ways, evaluate
 from segstress.jobs.ensemble import mixtures, steps_of
-from segstress.jobs.spatial import corruption_specs, multi_attack_spec, patch_places, spatial_report, stored_specs
+from segstress.jobs.spatial import corruption_specs, multi_attack_spec, patch_places, spatial_report
 from segstress.jobs.spatial_results import spots
 from segstress.jobs.verify import verify
 from segstress.runtime import Store
@@ -159,15 +159,6 @@ def test_a_sweep_of_weights_is_nought_at_its_ends(tmp_path):
     assert (second.weight, second.natural) == (0.0, 0.0)
     assert (first.weight, first.adversarial) == (1.0, 0.0)
     assert min(first.clean, second.clean) == 0
-
-
-@pytest.mark.parametrize(
-    "name", ["localized", "localized-shapes", "multi-attack", "multi-attack-shapes", "ensemble", "ensemble-shapes"]
-)
-def test_packaged_plans_can_be_built(name):
-    from segstress.core import perturbations
-
-    assert all(perturbations.build(spec).label for spec in stored_specs(name))
 
 
 class TestCommands:
