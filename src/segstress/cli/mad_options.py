@@ -25,7 +25,11 @@ Background = Annotated[
 Chosen = Annotated[int, Option("--chosen", min=1, help="Images of each defender, attacker and class.")]
 Copies = Annotated[int, Option("--copies", min=0, help="Pruned copies of the first model as rivals.")]
 Format = Annotated[
-    str, Option("--format", help="labelme, labelme?shapes=polygons&tolerance=2, cvat, label-studio, png or fiftyone.")
+    str,
+    Option(
+        "--format",
+        help="labelme, labelme?shapes=polygons&tolerance=2, cvat, label-studio, label-studio?regions=brush, png or fiftyone.",
+    ),
 ]
 Clean = Annotated[Path | None, Option("--clean", help="Run whose clean scores stand beside the ranking.")]
 Also = Annotated[

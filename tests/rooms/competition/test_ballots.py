@@ -18,7 +18,7 @@ from segstress.core import BadInput
 from segstress.data import load
 
 SCHEME = Scheme(["background", "cat", "dog & co", "bird"], background=0)
-SPECS = ["labelme", "labelme?shapes=polygons", "png", "cvat", "label-studio"]
+SPECS = ["labelme", "labelme?shapes=polygons", "png", "cvat", "label-studio", "label-studio?regions=brush"]
 
 
 def ballot(seed: int = 0, sides: tuple[int, int] = (9, 13), scheme: Scheme = SCHEME) -> Ballot:
@@ -85,6 +85,7 @@ SMALL = base64.b64encode(png(np.ones((3, 3), dtype=np.uint8))).decode()
         ({"shapes": [shape([[0, 0], [3, 0], [3, 3]], label="unicorn")]}, "unknown label 'unicorn'"),
         ({"shapes": [shape([[20, 20], [30, 20], [30, 30]])]}, "outside the image"),
         ({"shapes": [shape([[1, 1]], kind="point")]}, "covers no pixels"),
+        ({"shapes": [shape([[1, 1], [4, 4]])]}, "polygon of 2 points covers no pixels"),
         ({"shapes": [shape([[11, 0], [13, 2]], kind="mask", mask=SMALL)]}, "does not fit"),
         ({"shapes": [shape([[0, 0], [2, 2]], kind="mask", mask="bm9uZQ==")]}, "cannot be decoded"),
         ({"shapes": [{"label": "cat"}]}, "cannot be read"),

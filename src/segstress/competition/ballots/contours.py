@@ -28,7 +28,7 @@ class Outline:
     """The outer contour of one piece; what lies in its holes is painted after it."""
 
     label: int
-    points: list[Point]
+    points: list[Point]  # at least three, because tools take no fewer: a dot or a line repeats its first
 
 
 def outlines(labels: Shaped[np.ndarray, "h w"], tolerance: float = 0.0) -> list[Outline]:
@@ -38,7 +38,8 @@ def outlines(labels: Shaped[np.ndarray, "h w"], tolerance: float = 0.0) -> list[
     points that matter less.
     """
     found = sorted(_pieces(labels), key=lambda piece: -piece[0])
-    return [Outline(label, simplify(points, tolerance) if tolerance else points) for _, label, points in found]
+    rings = ((label, simplify(points, tolerance) if tolerance else points) for _, label, points in found)
+    return [Outline(label, [*points, *points[:1] * (3 - len(points))]) for label, points in rings]
 
 
 def _pieces(labels: np.ndarray) -> Iterator[tuple[int, int, list[Point]]]:
@@ -105,7 +106,6 @@ def _distances(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.nda
 
 def paint(labels: Shaped[np.ndarray, "h w"], label: int, points: list[tuple[float, float]]) -> None:
     """Give the pixels on and inside a polygon a label, in place."""
-    corners = [*points, *[points[0]] * (3 - len(points))]  # Pillow wants three corners even for a dot or a line
     canvas = Image.new("1", labels.shape[::-1])
-    ImageDraw.Draw(canvas).polygon(corners, fill=1, outline=1)
+    ImageDraw.Draw(canvas).polygon(points, fill=1, outline=1)
     labels[np.asarray(canvas)] = label

@@ -119,10 +119,10 @@ def _draw(labels: np.ndarray, shape: Mapping[str, Any], scheme: Scheme) -> None:
         _paste(labels, label, points[0], open_image(base64.b64decode(shape["mask"]), "its mask"))
     elif kind == "rectangle":
         paint(labels, label, [(least[0], least[1]), (most[0], least[1]), (most[0], most[1]), (least[0], most[1])])
-    elif kind == "polygon":
+    elif kind == "polygon" and len(points) > 2:
         paint(labels, label, points)
     else:
-        raise BadImage(f"shape type '{kind}' covers no pixels; expected polygon, rectangle or mask")
+        raise BadImage(f"{kind} of {len(points)} points covers no pixels; expected polygon, rectangle or mask")
 
 
 def _paste(labels: np.ndarray, label: int, corner: tuple[float, float], mask: Any) -> None:
