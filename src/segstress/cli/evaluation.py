@@ -1,4 +1,4 @@
-"""Commands that make results: run, attack, demo, and plan, which says what they cost."""
+"""Commands that make results: run, attack, and plan, which says what they cost."""
 
 from __future__ import annotations
 
@@ -113,17 +113,6 @@ def plan(
     console.print(
         f"All together about {_time(total)}, from one timed pass of each model on this machine.", highlight=False
     )
-
-
-def demo(out: options.Out = None, workers: options.Workers = 0, limit: options.Limit = 12) -> None:
-    """Attack the embedded models on embedded images and write a report; nothing is downloaded.
-
-    Example: segstress demo
-    """
-    from ..jobs import Ways, read_plan
-    from ..jobs.demo import PLAN
-
-    carry_out(read_plan({**PLAN, "limit": limit}), out or Path("runs/demo"), Ways(workers))
 
 
 def plan_of(attack: str | None, battery: str | None, **settings: Any) -> Any:

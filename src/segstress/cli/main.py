@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import typer
 
-from . import evaluation, health, inspection, mad, minimal, spatial, training
+from . import demo, evaluation, health, inspection, mad, minimal, spatial, training
 
 app = typer.Typer(
     add_completion=False,
@@ -17,7 +17,7 @@ app = typer.Typer(
     "--debug anywhere shows the traceback of an error.",
 )
 COMMANDS: dict[str, Callable[..., None]] = {
-    "demo": evaluation.demo,
+    "demo": demo.demo,
     "attack": evaluation.attack,
     "run": evaluation.run,
     "plan": evaluation.plan,

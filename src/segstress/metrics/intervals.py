@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +40,19 @@ def interval(
     """Bootstrap interval of a metric."""
     weights = _weights(len(counts), draws, seed)
     return Interval(metric(counts), *_bounds(metric(counts, weights=weights), level))
+
+
+def bootstrap(
+    statistic: Callable[[Float64[np.ndarray, "draws images"]], Float64[np.ndarray, " draws"]],
+    images: int,
+    *,
+    draws: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """Bootstrap interval of anything that can weigh its images, where counts and a metric are not enough."""
+    value = float(statistic(np.ones((1, images)))[0])
+    return Interval(value, *_bounds(statistic(_weights(images, draws, seed)), level))
 
 
 def difference(

@@ -1,0 +1,146 @@
+"""Claim 3: small objects fall first, and which figures show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ...metrics.intervals import Interval, bootstrap
+from ...metrics.worst_case import NOBODY
+from ...reports.assessment import Assessment
+from ...reports.drawing import Drawing
+from ...reports.findings import Answer, Check, span
+from ...reports.findings_figures import Words, curves
+from ...reports.naming import percent
+from ...reports.table import Cell, Column, Table
+from .claim import claims
+from .evidence import Evidence, Need
+from .runs import BATTERY
+
+GROUPS = 4  # of objects by area
+FLOOR = 0.1  # foreground accuracy below which all objects lie on the ground
+
+
+@claims.register("3-small-objects")
+class Sizes:
+    """Size bias: small objects fall first; CmIoU, which pools all pixels, says less of it than NmIoU and the curve."""
+
+    needs: ClassVar[tuple[Need, ...]] = (BATTERY,)
+
+    def answer(self, evidence: Evidence) -> Answer:
+        """Survival of the smallest quarter of the objects beside that of the largest."""
+        judged = evidence.judged(BATTERY)
+        standing = {name: found for name, found in judged.items() if found.worst_score("accuracy_foreground") >= FLOOR}
+        checks = [_check(name, found) for name, found in standing.items()]
+        checks.append(_pooled(standing))
+        return Answer(tuple(checks), (_table(judged),), (_drawing(standing),) if standing else ())
+
+
+@dataclass(frozen=True, eq=False)
+class Survival:
+    """How much of the objects is right, summed by image and group of size."""
+
+    clean: np.ndarray  # (images, groups)
+    worst: np.ndarray
+    areas: tuple[int, ...]  # largest of each group, pixels
+
+    def shares(self, weights: np.ndarray) -> np.ndarray:
+        """What is left of each group's clean share, for each draw of images."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shares: np.ndarray = (weights @ self.worst) / (weights @ self.clean)
+        return shares
+
+    def share(self, group: int) -> Interval:
+        """Of one group, with its interval."""
+        return bootstrap(lambda weights: self.shares(weights)[:, group], len(self.clean))
+
+    def lead(self) -> Interval:
+        """Of the largest objects over the smallest."""
+        return bootstrap(lambda weights: self.shares(weights)[:, -1] - self.shares(weights)[:, 0], len(self.clean))
+
+
+def survival(judged: Assessment) -> Survival:
+    """Objects in groups of equal number by area; each image under the attack that is worst for its accuracy."""
+    objects, chosen = judged.study.objects, judged.worst["accuracy"].chosen
+    correct = np.stack([objects.clean, *(objects.correct[label] for label in judged.labels[1:])])
+    known = chosen[objects.image] != NOBODY
+    worst = correct[chosen[objects.image], np.arange(len(objects.image))]
+    edges = np.quantile(objects.area[known], np.arange(1, GROUPS) / GROUPS)
+    group = np.searchsorted(edges, objects.area)
+    tables = np.zeros((2, len(judged.study.ids), GROUPS))
+    for table, right in zip(tables, (objects.clean, worst), strict=True):
+        np.add.at(table, (objects.image[known], group[known]), (right / objects.area)[known])
+    largest = tuple(int(objects.area[known & (group == each)].max(initial=0)) for each in range(GROUPS))
+    return Survival(tables[0], tables[1], largest)
+
+
+def _check(name: str, judged: Assessment) -> Check:
+    found = survival(judged)
+    lead = found.lead()
+    return Check(
+        f"Of what {name} has right clean, the battery leaves less in the smallest quarter of the objects than in the"
+        " largest",
+        f"{span(found.share(0))} % and {span(found.share(-1))} %, difference {span(lead)} points",
+        lead.low > 0,
+    )
+
+
+def _kept(judged: Assessment, figure: str) -> float:
+    return judged.worst_score(figure) / judged.score(figure)
+
+
+def _pooled(standing: Mapping[str, Assessment]) -> Check:
+    """Whether the image-wise figure sees the loss of small objects that pooling hides."""
+    lower = [name for name, found in standing.items() if _kept(found, "nmiou") < _kept(found, "cmiou")]
+    shown = ", ".join(
+        f"{name} {percent(_kept(found, 'cmiou'))} % of CmIoU and {percent(_kept(found, 'nmiou'))} % of NmIoU"
+        for name, found in standing.items()
+    )
+    return Check(
+        "NmIoU, which pools nothing, loses a larger part than CmIoU",
+        f"kept {shown}" if standing else "no model still stands",
+        bool(standing) and len(lower) == len(standing),
+    )
+
+
+def _table(judged: Mapping[str, Assessment]) -> Table:
+    columns = (
+        Column("model", "Model"),
+        *(
+            Column(f"{figure}_kept", f"{figure.replace('miou', 'mIoU')}, share kept", "share")
+            for figure in ("cmiou", "nmiou")
+        ),
+        *(Column(f"quarter_{number}", f"Quarter {number} by area, share kept", "interval") for number in range(1, 5)),
+        Column("lead", "Largest - smallest", "interval"),
+        Column("foreground", "Accuracy, foreground, battery", "interval"),
+        Column("constant", "One class everywhere, accuracy", "share"),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for name, found in judged.items():
+        kept = survival(found)
+        figures = [_kept(found, figure) for figure in ("cmiou", "nmiou")]
+        quarters = [kept.share(group) for group in range(GROUPS)]
+        ends = (kept.lead(), found.worst_interval("accuracy_foreground"), found.constant("accuracy"))
+        rows.append((name, *figures, *quarters, *ends))
+    note = (
+        "Objects are connected pieces of the truth. Share kept: the figure in the worst case over the clean one; for"
+        " objects the share of their pixels that is right, mean over objects. A model with less than"
+        f" {percent(FLOOR)} % of the foreground left is listed and not judged: there is nothing to fall first."
+    )
+    return Table("sizes", "What is left, by figure and by size", columns, tuple(rows), note)
+
+
+def _drawing(standing: Mapping[str, Assessment]) -> Drawing:
+    lines = {}
+    for name, found in standing.items():
+        kept = survival(found)
+        lines[name] = (kept.areas, (100 * kept.shares(np.ones((1, len(kept.clean))))[0]).tolist())
+    caption = (
+        "Objects in quarters by area: what the battery leaves of the share that is right on clean images. A line that"
+        " rises says that small objects fall first."
+    )
+    around = Words("sizes", "Survival by size", caption, "area of the objects up to, pixels", "kept, %")
+    return curves(around, lines, logarithmic=True)

@@ -1,0 +1,98 @@
+"""Every claim from its runs to the page, on networks that were never trained: nothing may break, whatever comes out."""
+
+from __future__ import annotations
+
+import csv
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from segstress.core import BadInput
+from segstress.jobs import Progress, Ways, demo, evaluate
+from segstress.jobs.claims import claims
+from segstress.jobs.claims.evidence import Evaluation
+from segstress.jobs.claims.places import SEEDS
+from segstress.jobs.claims.runs import MODELS, TWIN
+from segstress.models import models, save
+from segstress.runtime import Store
+
+pytestmark = pytest.mark.slow
+ALONE = Ways(workers=1)
+SHORT = {"battery": None, "perturbations": ["pgd?steps=2", "segpgd?steps=2"]}
+RECIPES = {"50": "pgd-at", "100": "pgd-at?share=1", "ddc": "ddc-at"}
+
+
+def make_zoo(folder: Path) -> Path:
+    """Networks with first weights only, under the names of the zoo."""
+    normal = ("cnn-normal", "transformer-normal")
+    for seed, name in enumerate(dict.fromkeys([*MODELS, TWIN, *(each + more for each in normal for more in SEEDS)])):
+        architecture = models.spec(models.build(f"compact:{name.partition('-')[0]}?seed={seed}"))
+        recipe = next((RECIPES[part] for part in name.split("-") if part in RECIPES), "normal")
+        card = {"architecture": architecture, "plan": {"recipe": recipe, "seed": 0}, "command": "none"}
+        save(models.build(architecture).network(), folder / f"{name}.safetensors", card)
+    return folder
+
+
+def shorter(plan: dict) -> dict:
+    """A plan with fewer steps."""
+    if "battery" in plan:
+        return {**plan, **SHORT}
+    steps = [{**spec, "steps": 3} if "attack" in spec else spec for spec in plan.get("perturbations", [])]
+    return {**plan, "perturbations": steps} if "perturbations" in plan and "attack" in str(steps) else plan
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """The folder of all runs, as small as they can be."""
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("segstress.models.compact.ZOO", make_zoo(tmp_path_factory.mktemp("zoo")))
+        for need in demo.needs():
+            if isinstance(need, Evaluation):
+                evaluate(shorter(dict(need.asked(2))), folder / need.name, ALONE)
+            else:
+                need.carry_out(folder / need.name, 2, ALONE, Progress())
+        yield folder
+
+
+def test_every_claim_is_answered_with_files(run):
+    found = demo.findings(run)
+    page = demo.report(run, found)
+    text = page.read_text()
+    for finding in found:
+        assert finding.claim in text
+        assert finding.answer.checks
+        assert all(check.found in text.replace("&#39;", "'") for check in finding.answer.checks)
+        for table in finding.answer.tables:
+            rows = list(csv.reader((page.parent / "tables" / f"{finding.name}-{table.name}.csv").open()))
+            assert len(rows) == 1 + len(table.rows)
+        for drawing in finding.answer.drawings:
+            for suffix in ("svg", "pdf"):
+                assert (page.parent / "figures" / f"{finding.name}-{drawing.name}.{suffix}").stat().st_size
+
+
+def test_a_need_leads_to_its_own_report(run):
+    need = next(need for need in demo.needs() if need.name == "minimal")
+    need.write(run / need.name)
+    assert (run / need.name / need.page).is_file()
+
+
+def test_findings_need_the_stores_alone(run, monkeypatch):
+    monkeypatch.setattr("segstress.models.compact.Compact.network", lambda self: pytest.fail("a model was loaded"))
+    assert [finding.name for finding in demo.findings(run)] == claims.names()
+
+
+def test_what_is_there_is_not_done_again(run, monkeypatch):
+    monkeypatch.setattr("segstress.jobs.answer.Work.__call__", lambda self, unit: pytest.fail("an image was answered"))
+    clean = next(need for need in demo.needs() if need.name == "clean")
+    monkeypatch.setattr(demo, "needs", lambda: [clean])
+    assert demo.carry_out(run, 2, ALONE, lambda name: nullcontext(Progress())) == ()
+
+
+def test_another_number_of_images_is_another_folder(run):
+    clean = next(need for need in demo.needs() if need.name == "clean")
+    before = len(Store(run / "clean").cells())
+    with pytest.raises(BadInput, match="holds another plan"):
+        clean.carry_out(run / "clean", 3, ALONE, Progress())
+    assert len(Store(run / "clean").cells()) == before
