@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from .losses import Pixels, View, losses
@@ -15,15 +15,26 @@ def logit_ratio(view: View, *, released: bool = False) -> Pixels:
     The unit is a constant: the published code follows its slope too (`released`), which can lead away from the
     nearest border. Two classes have no third to take the spread from, so the image's mean distance is the unit."""
     side = 1 if view.targeted else -1
-    ratio = side * losses.get("dlr")(view)
     if released:
-        return ratio
+        return side * losses.get("dlr")(view)
     distance = side * losses.get("margin")(view)
-    ratio, length = ratio.detach(), distance.detach().abs()
-    unit = length / ratio.abs()
     if view.logits.shape[1] == 2:
-        unit = ((length * view.aim).flatten(1).sum(1) / view.aim.flatten(1).sum(1).clamp(min=1))[:, None, None]
-    return distance / torch.where(unit > 0, unit, 1)  # a pixel exactly on the border, or an image all void, has none
+        total = (distance.detach().abs() * view.aim).flatten(1).sum(1)
+        unit = (total / view.aim.flatten(1).sum(1).clamp(min=1))[:, None, None]
+    else:
+        unit = _lead_over_third(view.logits.detach())
+    return distance / torch.where(unit > 0, unit, 1)  # equal logits, or an image all void, have none
+
+
+def _lead_over_third(logits: Float[Tensor, "b k h w"]) -> Pixels:
+    """How far the largest logit is above the third: a running sort of three, much faster on a CPU than `topk`."""
+    first, *others = logits.unbind(1)
+    second = third = torch.full_like(first, -torch.inf)
+    for plane in others:
+        first, plane = torch.maximum(first, plane), torch.minimum(first, plane)
+        second, plane = torch.maximum(second, plane), torch.minimum(second, plane)
+        third = torch.maximum(third, plane)
+    return first - third
 
 
 def penalty_slope(constraint: Pixels, strength: Pixels, multiplier: Pixels, *, released: bool = False) -> Pixels:

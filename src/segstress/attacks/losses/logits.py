@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from jaxtyping import Int64
 from torch import Tensor
@@ -37,7 +35,9 @@ def global_cosine(view: View) -> Pixels:
 @losses.register("margin")
 def margin(view: View) -> Pixels:
     """The best other class's lead over the label (Carlini & Wagner 2017, arXiv:1608.04644)."""
-    return view.of(_rivals(view)) - view.of(view.labels)
+    classes = torch.stack((_rivals(view), view.labels), 1)
+    rival, label = view.logits.gather(1, classes).unbind(1)  # one gather: going back through each fills all logits
+    return rival - label
 
 
 @losses.register("margin-clipped")
@@ -70,4 +70,4 @@ def _rivals(view: View) -> Int64[Tensor, "b h w"]:
 
 def _next(logits: Tensor, *taken: Int64[Tensor, "b h w"]) -> Int64[Tensor, "b h w"]:
     """The largest logit's class among those not taken."""
-    return predict(logits.detach().scatter(1, torch.stack(taken, 1), -math.inf), check=False)
+    return predict(logits.detach(), check=False, without=taken)
