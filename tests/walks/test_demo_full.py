@@ -12,9 +12,10 @@ from segstress.core import BadInput
 from segstress.jobs import Progress, Ways, demo, evaluate
 from segstress.jobs.claims import claims
 from segstress.jobs.claims.evidence import Evaluation
-from segstress.jobs.claims.places import SEEDS
-from segstress.jobs.claims.runs import MODELS, TWIN
+from segstress.jobs.claims.runs import MODELS, NORMAL, SEEDS, TWIN
+from segstress.jobs.zoo import collect, document
 from segstress.models import models, save
+from segstress.models.compact import zoo
 from segstress.runtime import Store
 
 pytestmark = pytest.mark.slow
@@ -25,8 +26,7 @@ RECIPES = {"50": "pgd-at", "100": "pgd-at?share=1", "ddc": "ddc-at"}
 
 def make_zoo(folder: Path) -> Path:
     """Networks with first weights only, under the names of the zoo."""
-    normal = ("cnn-normal", "transformer-normal")
-    for seed, name in enumerate(dict.fromkeys([*MODELS, TWIN, *(each + more for each in normal for more in SEEDS)])):
+    for seed, name in enumerate(dict.fromkeys([*MODELS, TWIN, *(each + more for each in NORMAL for more in SEEDS)])):
         architecture = models.spec(models.build(f"compact:{name.partition('-')[0]}?seed={seed}"))
         recipe = next((RECIPES[part] for part in name.split("-") if part in RECIPES), "normal")
         card = {"architecture": architecture, "plan": {"recipe": recipe, "seed": 0}, "command": "none"}
@@ -96,3 +96,11 @@ def test_another_number_of_images_is_another_folder(run):
     with pytest.raises(BadInput, match="holds another plan"):
         clean.carry_out(run / "clean", 3, ALONE, Progress())
     assert len(Store(run / "clean").cells()) == before
+
+
+def test_figures_of_every_model_can_be_kept(run):
+    results = collect(run, demo.findings(run), "none")
+    assert set(results["models"]) == set(zoo())
+    assert all(0 <= value <= 1 for entry in results["models"].values() for value in entry["robust"].get("cmiou", []))
+    assert {name for name, entry in results["models"].items() if entry["robust"]} == {*MODELS, TWIN}
+    assert all(finding["claim"] in document(results) for finding in results["findings"])

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
+
+if TYPE_CHECKING:
+    from ..reports.table import Table as Figures
 
 console = Console(width=None if sys.stdout.isatty() else 120)  # a file or pipe has no width of its own
 SHOWN = ("accuracy", "cmiou", "nmiou")
@@ -24,6 +27,18 @@ def show_summary(figures: Mapping[str, Any]) -> None:
             table.add_row("worst case", *map(_percent, _pick(run["worst_case"])), "", style="bold")
         console.print(table)
     console.print("Percent. Every attack figure is an upper bound on robustness.", highlight=False)
+
+
+def show_table(table: Figures) -> None:
+    """A table of a report, with its title and note."""
+    from ..reports.export import show
+
+    drawn = Table(*(column.title for column in table.columns), title=table.title, title_justify="left")
+    kinds = [column.kind for column in table.columns]
+    for row in table.rows:
+        drawn.add_row(*(show(cell, kind) for cell, kind in zip(row, kinds, strict=True)))
+    console.print(drawn)
+    console.print(table.note, highlight=False)
 
 
 def _pick(values: Mapping[str, Any]) -> list[float | None]:

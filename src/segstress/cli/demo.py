@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
 from typer import Option
 
 from . import options
@@ -17,32 +18,40 @@ if TYPE_CHECKING:
 
 # Jobs are imported inside the command: they bring torch, and `segstress --help` should not wait for it.
 Full = Annotated[bool, Option("--full", help="Examine every claim of the papers; about 40 minutes on two cores.")]
+Store = Annotated[
+    bool, Option("--store", help="With --full, in a checkout: keep the figures with the zoo and write docs/zoo.md.")
+]
 Images = Annotated[int, Option("--images", min=2, help="Test images that --full attacks; cost grows with them.")]
 
 
 def demo(
     full: Full = False,
     images: Images = 24,
+    store: Store = False,
     out: options.Out = None,
     workers: options.Workers = 0,
     limit: options.Limit = 12,
 ) -> None:
-    """Attack the embedded models on embedded images and write a report; nothing is downloaded.
+    """Attack the embedded models on embedded images, beside stored figures of a full run; nothing is downloaded.
 
     Example: segstress demo --full
     """
     from ..jobs import Ways, read_plan
     from ..jobs.demo import PLAN
+    from ..jobs.zoo import current
 
+    if store and not full:
+        raise typer.BadParameter("--store keeps the figures of a full run; give --full as well")
     if full:
-        _examine(out or Path("runs/demo-full"), images, Ways(workers))
+        _examine(out or Path("runs/demo-full"), images, Ways(workers), store)
         return
-    carry_out(read_plan({**PLAN, "limit": limit}), out or Path("runs/demo"), Ways(workers))
+    beside = [table.without(("training", "seed", "share", "cmiou_clean")) for table in current()]
+    carry_out(read_plan({**PLAN, "limit": limit}), out or Path("runs/demo"), Ways(workers), beside)
 
 
-def _examine(folder: Path, images: int, ways: Ways) -> None:
+def _examine(folder: Path, images: int, ways: Ways, store: bool) -> None:
     """Every run that is missing, then the claims with their verdicts."""
-    from ..jobs import demo
+    from ..jobs import demo, zoo
     from .progress import watch
 
     errors = demo.carry_out(folder, images, ways, lambda name: watch(console, name))
@@ -53,3 +62,6 @@ def _examine(folder: Path, images: int, ways: Ways) -> None:
             console.print(f"  {'yes' if check.holds else 'no'}: {check.asks} ({check.found})", highlight=False)
     console.print(f"Findings: {demo.report(folder, found)}", highlight=False, soft_wrap=True)
     show_errors(errors)
+    if store:
+        results, page = zoo.store(folder, found, f"segstress demo --full --images {images}")
+        console.print(f"Stored: {results} and {page}", highlight=False, soft_wrap=True)

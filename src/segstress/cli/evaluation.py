@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import typer
 from rich.table import Table
 
 from . import options
-from .console import console, show_summary
+from .console import console, show_summary, show_table
 
 # Jobs are imported inside the commands: they bring torch, and `segstress --help` should not wait for it.
 
@@ -124,16 +125,18 @@ def plan_of(attack: str | None, battery: str | None, **settings: Any) -> Any:
     return read_plan({"perturbations": attack.split(",") if attack else [], "battery": battery, **settings})
 
 
-def carry_out(plan: Any, out: Path | None, ways: Any) -> None:
-    """Evaluate, report, print; exit code 1 where an image could not be answered."""
+def carry_out(plan: Any, out: Path | None, ways: Any, beside: Sequence[Any] = ()) -> None:
+    """Evaluate, report, print, with tables from elsewhere beside it; exit code 1 where an image has no answer."""
     from ..jobs import evaluate
     from ..jobs.report import figures, report
     from .progress import watch
 
     with watch(console, "attacking") as progress:
         done = evaluate(plan, out, ways, progress)
-    page = report([done.folder])
+    page = report([done.folder], beside=beside)
     show_summary(figures([done.folder]))
+    for table in beside:
+        show_table(table)
     console.print(f"Report: {page}", highlight=False, soft_wrap=True)
     if done.errors:
         for line in done.errors[:10]:

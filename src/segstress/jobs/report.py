@@ -11,19 +11,20 @@ from ..attacks import Attack
 from ..core import BadInput, Perturbation, digest, perturbations
 from ..models import models
 from ..reports import Study, summary, write
+from ..reports.table import Table
 from ..runtime import Cell, Store
 from .doctor import annotate
 from .findings import study_of
 from .plan import Plan, read_plan
 
 
-def report(folders: Sequence[Path], out: Path | None = None) -> Path:
-    """Write tables, figures, gallery and page; the path of the page."""
+def report(folders: Sequence[Path], out: Path | None = None, beside: Sequence[Table] = ()) -> Path:
+    """Write tables, figures, gallery and page, with tables from elsewhere beside them; the path of the page."""
     found, place = studies(folders), out or folders[0] / "report"
     if (place / "index.html").exists():  # an earlier report: files that this one has no more must not stay
         for part in ("tables", "figures", "gallery"):
             shutil.rmtree(place / part, ignore_errors=True)
-    return write(found, place, title=" and ".join(folder.resolve().name for folder in folders))
+    return write(found, place, title=" and ".join(folder.resolve().name for folder in folders), beside=beside)
 
 
 def figures(folders: Sequence[Path]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Tables as text: CSV for programs, LaTeX for papers, short cells for people."""
+"""Tables as text: CSV for programs, LaTeX for papers, Markdown for pages, short cells for people."""
 
 from __future__ import annotations
 
@@ -57,6 +57,14 @@ def to_latex(table: Table) -> str:
         f"% {table.title}; needs \\usepackage{{booktabs}}\n"
         f"\\begin{{tabular}}{{{spec}}}\n\\toprule\n{heading} \\\\\n\\midrule\n{body}\\bottomrule\n\\end{{tabular}}\n"
     )
+
+
+def to_markdown(table: Table) -> str:
+    """A table as GitHub writes it, numbers to the right; shares in percent."""
+    kinds = [column.kind for column in table.columns]
+    lines = [[column.title for column in table.columns], ["---" if kind == "text" else "---:" for kind in kinds]]
+    lines += [[show(cell, kind) for cell, kind in zip(row, kinds, strict=True)] for row in table.rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def escape(text: str) -> str:

@@ -25,22 +25,22 @@ from .tables import classes, comparison, leave_out, perturbations, robust, sizes
 TABLES = (robust, perturbations, leave_out, convergence, classes, sizes, images, attempts, errors)
 
 
-def write(studies: Sequence[Study], folder: Path, title: str) -> Path:
-    """Write the whole report into a folder; the path of its page."""
+def write(studies: Sequence[Study], folder: Path, title: str, beside: Sequence[Table] = ()) -> Path:
+    """Write the whole report into a folder, with tables from elsewhere beside it; the path of its page."""
     try:
         for part in ("tables", "figures", "gallery"):
             (folder / part).mkdir(parents=True, exist_ok=True)
-        return _write([assess(study) for study in studies], folder, title)
+        return _write([assess(study) for study in studies], folder, title, beside)
     except OSError as error:
         raise BadInput(
             f"cannot write the report into {folder}: {error.strerror or error}; make room or choose another folder"
         ) from error
 
 
-def _write(assessments: Sequence[Assessment], folder: Path, title: str) -> Path:
+def _write(assessments: Sequence[Assessment], folder: Path, title: str, beside: Sequence[Table]) -> Path:
     groups = rivals(assessments)
     together = _part("", [comparison(assessments), pairs(groups)], [])
-    overviews = [*_curves(families(assessments)), *_grids(groups)]
+    overviews = [*(_part("", [table], []) for table in beside), *_curves(families(assessments)), *_grids(groups)]
     names = slugs([f"{judged.study.model} {judged.study.data} {judged.study.threat}" for judged in assessments])
     sections = [_section(judged, name, folder) for name, judged in zip(names, assessments, strict=True)]
     for part in (together, *overviews, *sections):

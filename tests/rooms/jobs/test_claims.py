@@ -12,8 +12,7 @@ from tests.rooms.reports import sample_study
 
 from segstress.core import BadInput
 from segstress.jobs.claims import Evidence, claims
-from segstress.jobs.claims.places import SEEDS
-from segstress.jobs.claims.runs import BATTERY, CLEAN, NO_GRAIN, TRAINING_ATTACK, TWIN
+from segstress.jobs.claims.runs import BATTERY, CLEAN, NO_GRAIN, SEEDS, TRAINING_ATTACK, TWIN
 from segstress.reports.assessment import assess
 from segstress.reports.findings import Answer, Check
 from segstress.reports.minimal import Find

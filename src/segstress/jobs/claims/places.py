@@ -18,10 +18,9 @@ from ...reports.table import Column, Table
 from ..spatial import corruption_specs, spatial_report
 from .claim import claims
 from .evidence import Evaluation, Evidence, Need
-from .runs import named
+from .runs import NORMAL, SEEDS, named
 
-SEEDS = ("", "-seed-1", "-seed-2")  # of the trainings, as the zoo names them
-FIRST, SECOND = "cnn-normal", "transformer-normal"
+FIRST, SECOND = NORMAL
 BOX = {"kind": "box", "position": "centre", "height": 40, "width": 40}  # a sixth of an image
 ATTACK = {"attack": "pgd-masked", "steps": 50, "step": "4/255", "eps": "16/255", "region": BOX}
 

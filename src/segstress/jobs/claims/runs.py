@@ -20,6 +20,8 @@ MODELS = (
     "cnn-segpgd-at-100",
     "transformer-pgd-at-100",
 )  # one of each training
+NORMAL = ("cnn-normal", "transformer-normal")  # those of which the zoo has several seeds
+SEEDS = ("", "-seed-1", "-seed-2")  # of their trainings, as the zoo names them
 TWIN = "cnn-pgd-at-50-no-grain"  # of cnn-pgd-at-50, made and tested without the grain
 EPS = "8/255"
 
@@ -48,9 +50,13 @@ def _training_attack(images: int) -> dict[str, Any]:
     return {"models": named(*trained), "data": [f"shapes:test?count={images}"], "perturbations": [recipe.attack]}
 
 
+def _clean(images: int) -> dict[str, Any]:
+    """Clean images cost little, so there are more of them."""
+    twins = [name + seed for name in NORMAL for seed in SEEDS[1:]]
+    return {"models": named(*MODELS, *twins), "data": [f"shapes:test?count={8 * images}"]}
+
+
 BATTERY = Evaluation("battery", lambda images: _battery(images, MODELS))
 NO_GRAIN = Evaluation("no-grain", lambda images: _battery(images, (TWIN,), "&grain=0"))
 TRAINING_ATTACK = Evaluation("training-attack", _training_attack)
-CLEAN = Evaluation(  # costs little, so it looks at more images
-    "clean", lambda images: {"models": named(*MODELS), "data": [f"shapes:test?count={8 * images}"]}
-)
+CLEAN = Evaluation("clean", _clean)
