@@ -28,7 +28,8 @@ Format = Annotated[
     str,
     Option(
         "--format",
-        help="labelme, labelme?shapes=polygons&tolerance=2, cvat, label-studio, label-studio?regions=brush, png or fiftyone.",
+        help="labelme, labelme?shapes=polygons&tolerance=2, label-studio, label-studio?regions=brush, cvat, png, "
+        "fiftyone.",
     ),
 ]
 Clean = Annotated[Path | None, Option("--clean", help="Run whose clean scores stand beside the ranking.")]

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from segstress.data import load
 from segstress.jobs.mad.compete import reopen
 from segstress.jobs.mad.judge import open_booth, token
 from segstress.judge.booth import Decision
+from segstress.models import load as load_model
 
 POOL = "shapes:pool?count=12&size=32&labelled=true"
 MODELS = [word for seed in range(2) for word in ("--model", f"compact:cnn?seed={seed}")]
@@ -66,6 +68,38 @@ def test_the_labelled_set_can_be_trained_on(segstress) -> None:
     assert sorted(data.ids()) == sorted({member.image for member in competition.members()})
     sample, mask = data.read(data.ids()[0]), competition.images().mask(data.ids()[0])
     np.testing.assert_array_equal(sample.labels.numpy(), mask)
+    own = "folder:set?classes=classes.txt&ignore=255"
+    how = ("--recipe", "normal", "--start", "compact:cnn-normal", "--epochs", "1", "--batch-size", "2")
+    said = segstress(
+        "train", *how, "--data", own, "--validation", own, "--out", "tuned", "--save-as", "own.safetensors"
+    )
+    assert said.code == 0, said.err
+    before, after = (load_model(spec).state_dict() for spec in ("compact:cnn-normal", "checkpoint:own.safetensors"))
+    assert any(not torch.equal(before[name], after[name]) for name in before)
+
+
+def test_one_model_competes_with_copies_of_itself(segstress) -> None:
+    how = ("--pool", POOL, "--model", "compact:cnn", "--out", "run", "--scale", "none", *FAST)
+    assert "try --copies" in segstress("mad", "index", *how).err
+    assert segstress("mad", "index", *how, "--copies", "2").code == 0
+    assert reopen(Path("run")).names == ["cnn", "cnn-pruned-0.2-0", "cnn-pruned-0.2-1"]
+
+
+def test_label_sets_are_joined_by_a_file(segstress) -> None:
+    Path("classes.yaml").write_text(
+        "classes: [ground, thing]\nbackground: ground\n"
+        "models:\n  cnn: [ground, thing, thing, thing, thing, thing, thing]\n"
+        "pool: [ground, thing, thing, thing, thing, thing, thing]\n"
+    )
+    models = ("--model", "compact:cnn", "--model", "compact:transformer?classes=2")
+    how = ("mad", "index", "--pool", POOL, *models, "--out", "run", "--scale", "none", *FAST)
+    assert "transformer has 2 outputs, expected 7" in segstress(*how).err
+    assert segstress(*how, "--classes", "classes.yaml").code == 0
+    for step in ("predict", "discrepancy"):
+        assert segstress("mad", step, "run", *FAST).code == 0
+    segstress("mad", "select", "run")
+    said = segstress("mad", "rank", "run", "--draws", "20", "--json")
+    assert set(json.loads(said.out)["rankings"]["aggressiveness"]) == {"cnn", "transformer"}
 
 
 def test_votes_of_the_page_rank_and_reject(segstress) -> None:
