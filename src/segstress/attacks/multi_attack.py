@@ -144,8 +144,8 @@ class _Watched(Problem):
         super().__init__(model, batch, threat, **options)
         self.shown: Labels = self.labels.clone()
 
-    def _forward(self, images: Float[Tensor, "n c h w"], places: list[int], progress: float) -> View:
-        view = super()._forward(images, places, progress)
+    def _view(self, logits: Float[Tensor, "n k h w"], places: list[int], progress: float) -> View:
+        view = super()._view(logits, places, progress)
         earlier = self.shown[places]
         self.shown[places] = torch.where(earlier == view.labels, view.prediction, earlier)
         return view

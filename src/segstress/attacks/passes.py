@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import torch
 from jaxtyping import Bool, Float, Int64
@@ -21,17 +21,17 @@ class Seen(NamedTuple):
     gradient: Float[Tensor, "n c h w"] | Float[Tensor, "n 0"]  # of the summed loss; empty after a forward pass alone
     loss: Float[Tensor, " n"]
     track: Float[Tensor, " n"]
+
+
+class Judged(NamedTuple):
+    """What its predictions were worth to the attacker."""
+
     standing: Float[Tensor, " n"]  # pixels still to be won
     miou: Float[Tensor, " n"]
 
 
 def read(
-    view: View,
-    images: Float[Tensor, "n c h w"],
-    loss: str | Loss | None,
-    track: str | Loss | None = None,
-    *,
-    miou: bool = True,
+    view: View, images: Float[Tensor, "n c h w"], loss: str | Loss | None, track: str | Loss | None = None
 ) -> Seen:
     """Sum the losses over each image's aimed pixels, and go back to the images where they ask for it.
 
@@ -40,11 +40,16 @@ def read(
     slope = torch.autograd.grad(value.sum(), images)[0] if images.requires_grad else images.new_zeros(len(images), 0)
     with torch.no_grad():
         second = value.detach() if track == loss else _total(track, view)
-        standing = view.standing.flatten(1).sum(1).double()
-        overlap = torch.zeros_like(standing)
-        if miou:
-            overlap = image_miou(count(view.prediction, view.labels, view.aim, view.logits.shape[1]))
-    return Seen(slope, value.detach(), second, standing, overlap)
+    return Seen(slope, value.detach(), second)
+
+
+@torch.no_grad()
+def judge(view: View, *, miou: bool) -> Judged:
+    """Count what still stands, and the overlap where it is wanted."""
+    standing = view.standing.flatten(1).sum(1).double()
+    if not miou:
+        return Judged(standing, torch.zeros_like(standing))
+    return Judged(standing, image_miou(count(view.prediction, view.labels, view.aim, view.logits.shape[1])))
 
 
 def _total(loss: str | Loss | None, view: View) -> Float[Tensor, " n"]:
@@ -54,11 +59,14 @@ def _total(loss: str | Loss | None, view: View) -> Float[Tensor, " n"]:
     return torch.where(view.aim, values, 0).flatten(1).sum(1)
 
 
-def mean(seen: Sequence[Seen]) -> Seen:
+Found = TypeVar("Found", Seen, Judged)
+
+
+def mean(draws: Sequence[Found]) -> Found:
     """The expectation over draws of a stochastic model (EOT, Athalye et al. 2018, arXiv:1707.07397)."""
-    if len(seen) == 1:
-        return seen[0]
-    return Seen(*(torch.stack(draws).mean(0) for draws in zip(*seen, strict=True)))
+    if len(draws) == 1:
+        return draws[0]
+    return type(draws[0])(*(torch.stack(values).mean(0) for values in zip(*draws, strict=True)))
 
 
 def select(tensor: Tensor, places: list[int]) -> Tensor:

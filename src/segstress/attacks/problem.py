@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache, partial
+from typing import Literal, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from ..core import BadInput, Batch, Threat, uniform
-from ..metrics.counts import predict
 from .feasible import Feasible
 from .history import History
 from .losses import Loss, View
-from .passes import Seen, balance, mean, read, select, spread
+from .passes import Seen, balance, judge, mean, read, select, spread
 from .tracker import Smallest, Tracker, suffices
 
 Deltas = Float[Tensor, "b c h w"]
@@ -25,6 +26,15 @@ Seeks = Literal["damage", "smallness"]
 THRESHOLDS = (0.99, 0.95, 0.9)  # shares of won pixels for which a search for smallness keeps its best
 
 
+class Verdict(NamedTuple):
+    """What the predictions of a look were worth; images left out have won, and beat no score."""
+
+    standing: PerImage  # pixels still to be won
+    miou: PerImage
+    damage: PerImage
+    success: Bool[Tensor, " b"]
+
+
 @dataclass(frozen=True)
 class Look:
     """What one pass showed of every image; those left out show zeros, and damage 1."""
@@ -32,9 +42,22 @@ class Look:
     gradient: Deltas | Float[Tensor, "b 0"]  # uphill, of the loss summed over an image's pixels; empty after a peek
     loss: PerImage  # the larger, the better for the attacker
     track: PerImage  # the second loss, on the same logits
-    damage: PerImage  # share of the aimed pixels that are won
-    success: Bool[Tensor, " b"]  # whether that is enough
-    miou: PerImage  # of the prediction against the labels, or against the goal; 0 where only smallness counts
+    verdict: Callable[[], Verdict]  # worked out when first asked for, unless the memory needed it anyway
+
+    @property
+    def damage(self) -> PerImage:
+        """Share of the aimed pixels that are won."""
+        return self.verdict().damage
+
+    @property
+    def success(self) -> Bool[Tensor, " b"]:
+        """Whether that is enough."""
+        return self.verdict().success
+
+    @property
+    def miou(self) -> PerImage:
+        """Of the prediction against the labels, or against the goal; 0 where only smallness counts."""
+        return self.verdict().miou
 
 
 class Problem:
@@ -110,18 +133,16 @@ class Problem:
         places = [place for place in self._unfinished if place not in asleep]
         if not places:
             return self._nothing(delta)
-        seen = self._see(select(self.feasible.apply(delta), places).detach(), places, loss, progress, track, slope)
-        self._remember(delta, places, seen)
-        whole, aimed = len(self.batch), select(self.aimed, places)
-        won = 1 - (seen.standing / aimed.clamp(min=1)).to(delta)
-        return Look(
-            gradient=spread(seen.gradient, places, whole),
-            loss=spread(seen.loss, places, whole),
-            track=spread(seen.track, places, whole),
-            damage=spread(won, places, whole, fill=1.0),
-            success=spread(suffices(seen.standing, aimed, self.threat.enough), places, whole, fill=True),
-            miou=spread(seen.miou.to(delta), places, whole),
+        seen, views = self._see(
+            select(self.feasible.apply(delta), places).detach(), places, loss, progress, track, slope
         )
+        verdict = cache(partial(self._judge, views, places))
+        if self.keep == "best":
+            self._remember(delta, verdict())
+            views.clear()  # their logits need not outlive the look
+        whole = len(self.batch)
+        gradient, value, second = (spread(part, places, whole) for part in seen)
+        return Look(gradient, value, second, verdict)
 
     def peek(
         self,
@@ -136,7 +157,9 @@ class Problem:
 
     def _nothing(self, delta: Deltas) -> Look:
         none = delta.new_zeros(len(delta))
-        return Look(torch.zeros_like(delta), loss=none, track=none, damage=none + 1, success=none == 0, miou=none)
+        return Look(
+            torch.zeros_like(delta), loss=none, track=none, verdict=lambda: Verdict(none, none, none + 1, none == 0)
+        )
 
     def _see(
         self,
@@ -146,39 +169,46 @@ class Problem:
         progress: float,
         track: str | Loss | None,
         slope: bool,
-    ) -> Seen:
-        """The mean of as many passes as the model needs draws."""
+    ) -> tuple[Seen, list[View]]:
+        """The mean of as many passes as the model needs draws, and what each of them gave."""
         images.requires_grad_(slope)
-        seen = []
+        seen, views = [], []
         for _ in range(self.draws):
             with torch.set_grad_enabled(slope):
-                view = self._forward(images, places, progress)
-                seen.append(read(view, images, loss, track, miou=self.seeks == "damage" or bool(self.trackers)))
+                view = self._view(self.model(images), places, progress)
+                seen.append(read(view, images, loss, track))
+            views.append(view)
         self.forwards[places] += self.draws
         self.backwards[places] += self.draws * slope
-        return mean(seen)
+        return mean(seen), views
 
-    def _forward(self, images: Float[Tensor, "n c h w"], places: list[int], progress: float) -> View:
-        logits = self.model(images)
-        prediction = predict(logits.detach(), check=self._looks % 10 == 0)
+    def _view(self, logits: Float[Tensor, "n k h w"], places: list[int], progress: float) -> View:
         self._looks += 1
-        labels, aim = select(self.labels, places), select(self.aim, places)
-        standing = aim & ((prediction != labels) if self.targeted else (prediction == labels))
-        return View(logits, prediction, labels, aim, standing, select(self.balance, places), progress, self.targeted)
+        labels, aim, balance = (select(each, places) for each in (self.labels, self.aim, self.balance))
+        return View(logits, labels, aim, balance, progress, self.targeted, check=self._looks % 10 == 1)
 
-    def _remember(self, delta: Deltas, places: list[int], seen: Seen) -> None:
+    def _judge(self, views: list[View], places: list[int]) -> Verdict:
+        wanted = self.seeks == "damage" or bool(self.trackers)
+        standing, miou = mean([judge(view, miou=wanted) for view in views])
+        whole, aimed = len(self.batch), select(self.aimed, places)
+        won = 1 - (standing / aimed.clamp(min=1)).to(self.batch.images)
+        return Verdict(
+            standing=spread(standing, places, whole, fill=torch.inf),
+            miou=spread(miou, places, whole, fill=torch.inf),
+            damage=spread(won, places, whole, fill=1.0),
+            success=spread(suffices(standing, aimed, self.threat.enough), places, whole, fill=True),
+        )
+
+    def _remember(self, delta: Deltas, found: Verdict) -> None:
         """Show the iterate to the trackers where it lies inside the threat's ball, and let finished images go."""
-        if self.keep == "last":
-            return
-        whole, size = len(self.batch), self.feasible.size(delta)
+        size = self.feasible.size(delta)
         for smallest in self.smallest.values():
-            smallest.show(spread(seen.standing, places, whole, fill=torch.inf), self.aimed, size, delta)
+            smallest.show(found.standing, self.aimed, size, delta)
         if not self.trackers:
             return
         inside = size <= self.threat.radius * (1 + 1e-6)
         for goal, tracker in self.trackers.items():
-            score = spread(seen.miou if goal == "miou" else seen.standing, places, whole, fill=torch.inf)
-            tracker.show(score, delta, inside)
+            tracker.show(found.miou if goal == "miou" else found.standing, delta, inside)
         if not self.targeted:
             self.history.note(self.forwards, self.trackers["accuracy"].score)
         if self.seeks == "damage":

@@ -15,11 +15,9 @@ CLASSES = 5
 
 
 def view_of(logits, labels, *, aim=None, balance=None, progress=0.0, targeted=False):
-    prediction = logits.detach().argmax(1)
     aim = torch.ones_like(labels, dtype=torch.bool) if aim is None else aim
-    standing = aim & ((prediction != labels) if targeted else (prediction == labels))
     balance = torch.ones(labels.shape, dtype=logits.dtype) if balance is None else balance
-    return View(logits, prediction, labels, aim, standing, balance, progress, targeted)
+    return View(logits, labels, aim, balance, progress, targeted)
 
 
 @pytest.fixture

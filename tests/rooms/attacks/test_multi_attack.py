@@ -120,10 +120,9 @@ def test_is_data_and_refuses_what_it_cannot_do():
 
 
 def test_two_term_loss_weighs_both_sorts_of_pixels_alike():
-    logits = torch.zeros(1, 2, 1, 4, dtype=torch.float64)
-    labels = torch.zeros(1, 1, 4, dtype=torch.int64)
-    standing = torch.tensor([[[True, True, True, False]]])
-    everywhere = torch.ones_like(standing)
-    view = View(logits, labels, labels, everywhere, standing, everywhere.double(), 0.0, targeted=False)
+    logits = torch.zeros(1, 2, 1, 4, dtype=torch.float64)  # of equal logits the first class is predicted
+    labels = torch.tensor([[[0, 0, 0, 1]]])
+    everywhere = torch.ones_like(labels, dtype=torch.bool)
+    view = View(logits, labels, everywhere, everywhere.double(), 0.0, targeted=False)
     values = losses.get("two-term")(view)[0, 0]
     assert torch.allclose(values, torch.log(torch.tensor(2.0)).double() * torch.tensor([1, 1, 1, 3]) / 6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated
 
 from jaxtyping import Bool, Float, Int64
@@ -11,22 +12,32 @@ from pydantic import AfterValidator
 from torch import Tensor
 
 from ...core import Registry
+from ...metrics.counts import predict
 
 Pixels = Float[Tensor, "b h w"]
 
 
 @dataclass(frozen=True)
 class View:
-    """What a loss sees of one forward pass."""
+    """What a loss sees of one forward pass; what the class maps cost is paid by those who ask for them."""
 
     logits: Float[Tensor, "b k h w"]
-    prediction: Int64[Tensor, "b h w"]
     labels: Int64[Tensor, "b h w"]  # the truth, or the goal of a targeted attack
     aim: Bool[Tensor, "b h w"]  # pixels that count
-    standing: Bool[Tensor, "b h w"]  # pixels still to be won: right, or not yet at the goal
     balance: Float[Tensor, "b h w"]  # weight of each pixel's class
     progress: float  # 0 at the first step, towards 1 at the last
     targeted: bool
+    check: bool = True  # whether predicting refuses logits that are no numbers
+
+    @cached_property
+    def prediction(self) -> Int64[Tensor, "b h w"]:
+        """The class of every pixel."""
+        return predict(self.logits.detach(), check=self.check)
+
+    @cached_property
+    def standing(self) -> Bool[Tensor, "b h w"]:
+        """Pixels still to be won: right, or not yet at the goal."""
+        return self.aim & ((self.prediction != self.labels) if self.targeted else (self.prediction == self.labels))
 
     def of(self, classes: Int64[Tensor, "b h w"]) -> Pixels:
         """The logit of one class at each pixel."""
