@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from ..core import (
+    BALLS,
     BadInput,
     Batch,
     Perturbed,
@@ -47,6 +48,9 @@ class Attack:
     def _check(self) -> Attack:
         if self.algorithm.seeks == "damage" and math.isinf(self.threat.radius):
             raise BadInput(f'attack {attacks.name(self.algorithm)} needs a radius: give eps, for example eps="8/255"')
+        known, norm = getattr(self.algorithm, "norms", BALLS), self.threat.norm
+        if norm not in known:
+            raise BadInput(f"attack {attacks.name(self.algorithm)} works in {', '.join(known)}, found norm {norm}")
         return self
 
     @property

@@ -33,13 +33,28 @@ class Feasible:
         limit = radius[:, None, None, None]
         if self.norm == "linf":
             return delta.clamp(-limit, limit)
+        if self.norm == "l0":
+            return delta * _largest(delta, radius)
+        if self.norm == "l1":
+            return _soften(delta, radius)
         length = delta.flatten(1).norm(dim=1)[:, None, None, None]
         return delta * (limit / length.clamp(min=torch.finfo(delta.dtype).tiny)).clamp(max=1)
 
     def size(self, delta: Deltas) -> PerImage:
         """Length in the norm, image by image."""
-        flat = delta.flatten(1)
-        return flat.abs().amax(1) if self.norm == "linf" else flat.norm(dim=1)
+        match self.norm:
+            case "linf":
+                return delta.flatten(1).abs().amax(1)
+            case "l2":
+                return delta.flatten(1).norm(dim=1)
+            case "l1":
+                return delta.flatten(1).abs().sum(1)
+            case "l0":
+                return (delta != 0).any(1).flatten(1).sum(1).to(delta)
+
+    def extent(self, delta: Deltas) -> PerImage:
+        """The size, by which steps are scaled; but how many pixels moved says nothing of how far, so there it is l1."""
+        return delta.flatten(1).abs().sum(1) if self.norm == "l0" else self.size(delta)
 
     def steepest(self, gradient: Deltas) -> Deltas:
         """The direction of length one along which the loss grows fastest."""
@@ -59,6 +74,25 @@ class Feasible:
     def apply(self, delta: Deltas) -> Deltas:
         """The perturbed images; rounding cannot carry them out of [0, 1]."""
         return (self.images + delta).clamp(0, 1)
+
+
+def _largest(delta: Deltas, count: PerImage) -> Bool[Tensor, "b 1 h w"]:
+    """Where the pixels lie that moved farthest, as many as count says; equals count as one that does not fit."""
+    moved = delta.square().sum(1)
+    order = moved.flatten(1).sort(dim=1, descending=True).values
+    places = count.floor().long().clamp(max=order.shape[1] - 1)[:, None]
+    least = order.gather(1, places)[:, :, None]  # of those that are too many
+    return ((moved > least) | (count[:, None, None] >= order.shape[1]))[:, None]
+
+
+def _soften(delta: Deltas, radius: PerImage) -> Deltas:
+    """Nearest point of the l1 ball: all elements shrink alike (Duchi et al. 2008, doi:10.1145/1390156.1390191)."""
+    flat = delta.flatten(1).abs()
+    order = flat.sort(dim=1, descending=True).values
+    count = torch.arange(1, order.shape[1] + 1, device=delta.device)
+    amounts = (order.cumsum(1) - radius[:, None]) / count
+    amount = amounts.amax(1).clamp(min=0)[:, None, None, None]
+    return delta.sign() * (delta.abs() - amount).clamp(min=0)
 
 
 def norms(delta: Deltas) -> dict[str, PerImage]:

@@ -16,9 +16,15 @@ WARM_PASSES = 8  # enough from the radius of the step before, which is rarely fa
 
 def prox(allowed: Feasible, delta: Deltas, metric: Deltas, strength: PerImage, near: PerImage) -> Deltas:
     """The proximal step of the norm in which the attack measures, inside box and region, its length perhaps `near`."""
-    if allowed.norm == "linf":
-        return prox_linf(delta, metric, strength, allowed.lower, allowed.upper, near=near, passes=WARM_PASSES)
-    return prox_l2(delta, metric, strength, passes=WARM_PASSES).clamp(allowed.lower, allowed.upper)
+    match allowed.norm:
+        case "linf":
+            return prox_linf(delta, metric, strength, allowed.lower, allowed.upper, near=near, passes=WARM_PASSES)
+        case "l2":
+            return prox_l2(delta, metric, strength, passes=WARM_PASSES).clamp(allowed.lower, allowed.upper)
+        case "l1":
+            return prox_l1(delta, metric, strength, allowed.lower, allowed.upper)
+        case "l0":  # of the share of pixels: at the price of one each, none would move for hundreds of steps
+            return prox_l0(delta, metric, strength / delta[0, 0].numel(), allowed.lower, allowed.upper)
 
 
 def prox_linf(
@@ -65,3 +71,16 @@ def prox_l2(delta: Deltas, metric: Deltas, strength: PerImage, *, passes: int = 
         low, high = torch.where(longer, middle, low), torch.where(longer, high, middle)
     radius = high[:, None, None, None]
     return pull * radius / (metric * radius + t).clamp(min=torch.finfo(delta.dtype).tiny)
+
+
+def prox_l1(delta: Deltas, metric: Deltas, strength: PerImage, lower: Deltas, upper: Deltas) -> Deltas:
+    """Exact with the box, element by element: shrink by strength / h, then clip, because the cost is convex."""
+    shrunk = (delta.abs() - strength[:, None, None, None] / metric).clamp(min=0)
+    return (delta.sign() * shrunk).clamp(lower, upper)
+
+
+def prox_l0(delta: Deltas, metric: Deltas, strength: PerImage, lower: Deltas, upper: Deltas) -> Deltas:
+    """Exact with the box, pixel by pixel: the boxed delta where it gains more than the price of a pixel, else zero."""
+    boxed = delta.clamp(lower, upper)
+    gain = (metric * (delta.square() - (boxed - delta).square())).sum(1, keepdim=True) / 2
+    return boxed * (gain > strength[:, None, None, None])

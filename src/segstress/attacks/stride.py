@@ -17,7 +17,7 @@ class Stride:
 
     def __init__(self, allowed: Feasible, steps: int) -> None:
         self.growth = RANGE ** (3 / steps)  # slow in long runs: fast growth overshoots where a network bends
-        self.length = FIRST * allowed.size(torch.ones_like(allowed.images))
+        self.length = FIRST * allowed.extent(torch.ones_like(allowed.images))
         self.longest = RANGE * self.length
         self.found = torch.zeros_like(self.length, dtype=torch.bool)
 

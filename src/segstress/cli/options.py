@@ -17,7 +17,7 @@ Data = Annotated[
 Attacks = Annotated[str | None, Option("--attack", help="Attack names, separated by commas, e.g. pgd,segpgd?steps=20.")]
 Battery = Annotated[str | None, Option("--battery", help="A battery by name (segstress list batteries) or path.")]
 Eps = Annotated[str | None, Option("--eps", help='Radius in [0, 1] units, e.g. "8/255"; several with commas.')]
-Norm = Annotated[str | None, Option("--norm", help="linf (default) or l2.")]
+Norm = Annotated[str | None, Option("--norm", help="linf (default) or l2; for pdpgd without eps also l1, l0.")]
 Target = Annotated[
     str | None,
     Option("--target", help="Class id wanted everywhere, or a spec such as map:wanted.png (segstress list targets)."),

@@ -10,10 +10,11 @@ from .registry import Registry, Spec
 from .seeding import seed_of, seeded, stream, uniform
 from .settings import Radius, digest, format_radius, parse_radius, settings, to_plain
 from .targets import Everywhere, Scene, Target, Wanted, aimed, targets
-from .types import Norm, Perturbation, Perturbed, Result, Threat, perturbations
+from .types import BALLS, Norm, Perturbation, Perturbed, Result, Threat, perturbations
 from .zones import distance_zones
 
 __all__ = [
+    "BALLS",
     "BadImage",
     "BadInput",
     "Batch",

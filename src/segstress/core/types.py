@@ -17,7 +17,8 @@ from .registry import Registry
 from .settings import Radius, format_radius, settings
 from .targets import TargetSetting
 
-Norm = Literal["linf", "l2"]
+Norm = Literal["linf", "l2", "l1", "l0"]  # l0 counts the pixels of which any channel has changed
+BALLS: tuple[Norm, ...] = ("linf", "l2")  # in which every attack works and can stay inside a radius
 
 
 @settings
@@ -36,6 +37,8 @@ class Threat:
             raise BadInput(
                 f'eps={self.radius:g} is outside [0, 1]: images are in [0, 1], so write eps="{self.radius:g}/255"'
             )
+        if self.norm not in BALLS and math.isfinite(self.radius):
+            raise BadInput(f"norm {self.norm}: expected a search for the smallest delta, found a radius; leave eps out")
         if not 0 < self.enough <= 1:
             raise BadInput(f"enough: expected a share in (0, 1], found {self.enough}")
         return self

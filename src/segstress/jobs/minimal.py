@@ -9,7 +9,7 @@ from typing import Any
 
 from ..attacks import Attack
 from ..attacks import attacks as known
-from ..core import BadInput, perturbations
+from ..core import BadInput, Norm, perturbations
 from ..reports.export import to_csv, to_latex
 from ..reports.minimal import Find, table
 from ..reports.minimal_figures import curves
@@ -59,12 +59,17 @@ def _finds(store: Store, cell: Cell, one_trajectory: bool) -> Iterator[Find]:
             success=row["won"] >= share - 1e-9,
             size=row["size"],
             raw_size=row["raw_size"],
-            longest=1.0 if threat.norm == "linf" else math.sqrt(3 * row["height"] * row["width"]),
+            longest=_longest(threat.norm, row["height"] * row["width"]),
             won=row["won"],
             success_8bit=row["won_8bit"] >= share - 1e-9,
             forwards=row["forwards"],
             backwards=row["backwards"],
         )
+
+
+def _longest(norm: Norm, pixels: int) -> float:
+    """The size of the largest delta that the box allows an image of three channels."""
+    return {"linf": 1.0, "l2": math.sqrt(3 * pixels), "l1": 3.0 * pixels, "l0": float(pixels)}[norm]
 
 
 def report(folder: Path, one_trajectory: bool = False) -> Table:

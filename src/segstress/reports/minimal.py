@@ -83,8 +83,9 @@ def table(finds: Sequence[Find]) -> Table:
     )
     rows: Rows = tuple((*group, *_figures(members)) for group, members in groups(finds).items())
     note = (
-        "Linf sizes are in units of 1/255, l2 sizes as they are. Where no delta did enough, median and mean count the"
-        " longest delta that the box allows (linf: 255/255). Sizes are upper bounds on the true distance."
+        "Linf sizes are in units of 1/255, others as they are; l0 counts changed pixels. Where no delta did enough,"
+        " median and mean count the longest delta that the box allows (linf: 255/255). Sizes are upper bounds on the"
+        " true distance."
     )
     return Table("minimal", "How small a change breaks the model", columns, rows, note)
 

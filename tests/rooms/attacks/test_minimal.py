@@ -56,6 +56,28 @@ def test_l2_is_broken_near_its_own_optimum(spec, factor):
     assert optimum * 0.999 <= float(result.size) <= factor * optimum
 
 
+def test_pdpgd_finds_small_sums_and_the_fewest_pixels():
+    model = linear_model()
+    batch = scaled_batch(model, 5 / 255)
+    found = {
+        norm: attack_of("pdpgd?steps=200", norm=norm).perturb(model, batch, 0).results[0]
+        for norm in ("linf", "l1", "l0")
+    }
+    for result in found.values():
+        assert ((model(result.images).argmax(1) != batch.labels) & batch.valid).sum() >= 0.99 * batch.valid.sum()
+    assert float(found["l1"].size) < 0.8 * float((found["linf"].images - batch.images).abs().sum())
+    right = int(((model(batch.images).argmax(1) == batch.labels) & batch.valid).sum())
+    spared = int(batch.valid.sum()) - math.ceil(0.99 * int(batch.valid.sum()))
+    assert int(found["l0"].size) == right - spared  # pixels are independent: each right one must change, but for 1 %
+
+
+def test_sparse_norms_are_for_searches_that_have_a_step_for_them():
+    with pytest.raises(ValueError, match="ddn works in linf, l2, found norm l1"):
+        attack_of("ddn", norm="l1")
+    with pytest.raises(ValueError, match="leave eps out"):
+        attack_of("pdpgd", norm="l0", radius=5)
+
+
 @pytest.mark.parametrize("name", ["alma-prox", "pdpgd", "fmn", "ddn"])
 def test_targeted_search_reaches_its_class(name):
     model = toy_model()

@@ -7,8 +7,9 @@ import pytest
 import torch
 from scipy.optimize import minimize, minimize_scalar
 
+from segstress.attacks.feasible import Feasible
 from segstress.attacks.penalties import penalty_slope, spare_hardest
-from segstress.attacks.prox import prox_l2, prox_linf
+from segstress.attacks.prox import prox_l0, prox_l1, prox_l2, prox_linf
 from segstress.attacks.tracker import Smallest, suffices
 
 
@@ -59,6 +60,76 @@ def test_prox_l2_is_the_minimum_that_a_general_solver_finds(seed):
 
         solved = minimize(cost, d, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-15})
         assert cost(np.asarray(found[place]).ravel()) <= min(solved.fun, cost(0 * d)) + 1e-6
+
+
+@pytest.mark.parametrize("scale", [0.01, 0.3, 2.0])
+def test_prox_l1_is_the_minimum_that_a_scalar_search_finds(scale):
+    delta, images, metric, strength = _random_problem(0, scale)
+    strength = strength * metric.mean()  # so that some elements vanish and others stay
+    found = prox_l1(delta, metric, strength, -images, 1 - images)
+    assert 0 < (found == 0).sum() < found.numel()
+    prices = strength[:, None, None, None].expand_as(delta)
+    for p, d, h, x, t in zip(
+        *(part.flatten().tolist() for part in (found, delta, metric, images, prices)), strict=True
+    ):
+
+        def cost(point, d=d, h=h, t=t):
+            return h * (point - d) ** 2 / 2 + t * abs(point)
+
+        best = minimize_scalar(cost, bounds=(-x, 1 - x), method="bounded", options={"xatol": 1e-12})
+        assert -x <= p <= 1 - x
+        assert cost(p) <= min(best.fun, cost(0.0)) + 1e-9
+
+
+@pytest.mark.parametrize("scale", [0.01, 0.3, 2.0])
+def test_prox_l0_is_the_best_of_every_choice_of_pixels(scale):
+    delta, images, metric, strength = _random_problem(1, scale)
+    delta, images, metric = (part[..., :2, :4] for part in (delta, images, metric))
+    strength = (metric * delta.square()).sum(1).flatten(1).median(1).values / 2
+    found = prox_l0(delta, metric, strength, -images, 1 - images)
+    boxed = delta.clamp(-images, 1 - images)
+    for place in range(2):
+
+        def cost(point, place=place):
+            apart = metric[place] * (point - delta[place]).square()
+            return float(apart.sum() / 2 + strength[place] * (point != 0).any(0).sum())
+
+        choices = [torch.tensor([number >> bit & 1 for bit in range(8)]).view(2, 4) for number in range(256)]
+        assert cost(found[place]) <= min(cost(boxed[place] * choice) for choice in choices) + 1e-12
+        assert 0 < int((found[place] != 0).any(0).sum()) < 8
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_projections_on_l1_and_l0_balls_are_the_nearest_points(seed):
+    delta, images, _, _ = _random_problem(seed, 0.1)
+    delta = delta.clamp(-images, 1 - images)
+    for norm, share in (("l1", 0.3), ("l0", 0.6)):
+        allowed = Feasible(images, norm)
+        radius = share * allowed.size(delta)
+        found = allowed.project(delta, radius)
+        assert (allowed.size(found) <= radius + 1e-9).all()
+        assert torch.allclose(allowed.project(delta, allowed.size(delta)), delta, atol=1e-12)
+        for place in range(2):
+            if norm == "l0":
+                moved = delta[place].square().sum(0).flatten().sort().values
+                nearest = float(moved[: len(moved) - int(radius[place])].sum())
+            else:
+                nearest = _distance_to_l1_ball(delta[place].numpy().ravel(), float(radius[place])) ** 2
+            assert float((found[place] - delta[place]).square().sum()) == pytest.approx(nearest, rel=1e-4)
+
+
+def _distance_to_l1_ball(point, radius):
+    """By a general solver: a point is the difference of two that are not negative."""
+    size = len(point)
+    limit = {"type": "ineq", "fun": lambda parts: radius - parts.sum()}
+    solved = minimize(
+        lambda parts: ((parts[:size] - parts[size:] - point) ** 2).sum(),
+        np.zeros(2 * size),
+        bounds=[(0, None)] * (2 * size),
+        constraints=[limit],
+        options={"maxiter": 500, "ftol": 1e-14},
+    )
+    return np.sqrt(solved.fun)
 
 
 @pytest.mark.parametrize("strength", [0.01, 1.0, 50.0])

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor
 
-from ...core import Radius, settings
+from ...core import Norm, Radius, settings
 from ..algorithm import Seeks, attacks
 from ..duals import Duals
 from ..polish import POLISHING
@@ -27,6 +27,7 @@ class PDPGD:
 
     seeks: ClassVar[Seeks] = "smallness"
     reaches: ClassVar[float | None] = 1.02
+    norms: ClassVar[tuple[Norm, ...]] = ("linf", "l2", "l1", "l0")
     steps: Annotated[int, Field(ge=1)] = 500
     rate: Radius | None = None  # first length of a step; none = found for each image; paper: 0.01
     fade: Annotated[float, Field(gt=0, le=1)] = 0.01  # share of the rate that is left at the last step
@@ -35,19 +36,19 @@ class PDPGD:
         """A primal step by Adam, the norm's proximal step in Adam's metric, a dual step by the sign of each margin."""
         allowed, delta = problem.feasible, problem.start(False)
         duals, stride = Duals(problem, self.steps), Stride(allowed, self.steps)
-        filling = allowed.size(torch.ones_like(delta))  # Adam steps by elements, sizes are of the whole
+        filling = allowed.extent(torch.ones_like(delta))  # Adam steps by elements, sizes are of the whole
         mean, square = torch.zeros_like(delta), torch.zeros_like(delta)
         for step in range(self.steps):
             look = problem.look(delta, duals.at(step), step / self.steps)
-            size = allowed.size(delta)
-            stride.update(look.success, size)
-            rate = SHARE * stride.length / filling if self.rate is None else torch.full_like(size, self.rate)
+            extent = allowed.extent(delta)
+            stride.update(look.success, extent)
+            rate = SHARE * stride.length / filling if self.rate is None else torch.full_like(extent, self.rate)
             rate = rate * self.fade ** (step / self.steps)
             mean.lerp_(look.gradient, 0.1)
             square.mul_(0.999).addcmul_(look.gradient, look.gradient, value=0.001)
             metric = (square / (1 - 0.999 ** (step + 1))).sqrt_().add_(1e-8)
             moved = delta + (rate / (1 - 0.9 ** (step + 1)))[:, None, None, None] * mean / metric
-            delta = prox(allowed, moved, metric, rate * duals.norm_weight, near=size)
+            delta = prox(allowed, moved, metric, rate * duals.norm_weight, near=extent)
         return delta
 
     def passes(self) -> tuple[int, int]:
