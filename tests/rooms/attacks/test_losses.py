@@ -142,6 +142,14 @@ def test_margin_and_ratio_are_those_of_sorted_logits(sample):
     assert torch.allclose(losses.get("dlr")(view), margin / (first - third + 1e-12))
 
 
+def test_dlr_towards_a_goal_measures_in_the_lead_over_third_and_fourth(sample):
+    view = view_of(*sample, targeted=True)
+    first, _, third, fourth = view.logits.topk(4, dim=1).values.unbind(1)
+    goal = view.logits.gather(1, view.labels[:, None])[:, 0]
+    rival = view.logits.scatter(1, view.labels[:, None], -math.inf).amax(1)
+    assert torch.allclose(losses.get("dlr")(view), (rival - goal) / (first - (third + fourth) / 2 + 1e-12))
+
+
 def test_ratio_of_two_classes_still_has_a_slope():
     logits = torch.tensor([2.0, -1.0]).view(1, 2, 1, 1).requires_grad_()
     loss = losses.get("dlr")(view_of(logits, torch.zeros(1, 1, 1, dtype=torch.int64)))

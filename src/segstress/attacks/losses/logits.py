@@ -54,13 +54,18 @@ def masked_margin(view: View) -> Pixels:
 
 @losses.register("dlr")
 def difference_of_logits_ratio(view: View) -> Pixels:
-    """The margin in units of the lead over the third class (Croce & Hein 2020, arXiv:2003.01690)."""
+    """The margin in units of the lead over the third class (Croce & Hein 2020, arXiv:2003.01690).
+
+    Towards a goal the unit is the lead over the third and fourth, as published: the third alone may be the goal."""
     if view.logits.shape[1] < 3:
         return margin(view)  # two classes have no third, and their ratio would be constant
     second = _next(view.logits, view.prediction)
     third = _next(view.logits, view.prediction, second)
+    behind = view.of(third)
+    if view.targeted and view.logits.shape[1] > 3:
+        behind = (behind + view.of(_next(view.logits, view.prediction, second, third))) / 2
     rivals = torch.where(view.prediction == view.labels, second, view.prediction)
-    return (view.of(rivals) - view.of(view.labels)) / (view.of(view.prediction) - view.of(third) + TINY)
+    return (view.of(rivals) - view.of(view.labels)) / (view.of(view.prediction) - behind + TINY)
 
 
 def _rivals(view: View) -> Int64[Tensor, "b h w"]:
