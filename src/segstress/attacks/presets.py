@@ -21,6 +21,17 @@ attacks.preset(
     "pgd-masked", PGD, "PGD on the pixels still standing (masked loss of arXiv:2306.12941)", loss="masked-ce"
 )
 
+# The single attacks of the region-aware multi-attack.
+REGION = {"step": 4 / 255, "random_start": False}
+attacks.preset("pgd-region", PGD, "PGD in steps of 4/255 from the clean image (arXiv:2504.01632)", loss="ce", **REGION)
+attacks.preset(
+    "pgd-region-released",
+    PGD,
+    "pgd-region on the loss of the released code (arXiv:2504.01632)",
+    loss="two-term",
+    **REGION,
+)
+
 attacks.preset("padam-ce", PAdam, "Projected Adam on cross-entropy (arXiv:2407.09150)", loss="ce")
 attacks.preset("padam-cos", PAdam, "Projected Adam on the cosine of logits (arXiv:2407.09150)", loss="cosine")
 

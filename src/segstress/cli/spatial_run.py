@@ -50,15 +50,17 @@ def _show(folder: Path) -> None:
     """Class-mean accuracy inside and outside, and what is lost of it."""
     from ..jobs.spatial_results import spots
 
-    table = Table("model", "perturbation", "severity", "inside", "RCE", "outside", "RCE", "whole", "RCE")
+    table = Table("model", "perturbation", "severity", "region", "inside", "RCE", "outside", "RCE", "whole", "RCE")
     for spot in spots(folder):
+        if spot.corner or (spot.number and not spot.final):  # the page has a map of the places, and every attack
+            continue
         figures = [
             "-" if math.isnan(value) else f"{100 * value:.1f}"
             for zone in ("inside", "outside", "all")
             for value in (spot.score("mean_accuracy", zone), spot.rce("mean_accuracy", zone))
         ]
-        goal = "" if spot.goal == "any" else f" {spot.goal}"
-        table.add_row(spot.model, f"{spot.what}{goal}", f"{spot.severity:.3g}", *figures)
+        what = spot.what if spot.final or spot.goal == "any" else f"{spot.what} ({spot.goal})"
+        table.add_row(spot.model, what, spot.strength, spot.where, *figures)
     console.print(table)
     console.print("Class-mean accuracy in percent; RCE is the share of the clean one that is lost.", highlight=False)
 

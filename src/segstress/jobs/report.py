@@ -42,7 +42,7 @@ def _studies(folder: Path) -> list[Study]:
     if not store.cells():
         raise BadInput(f"{folder} holds no results; expected a folder made by segstress run or segstress attack")
     plan = read_plan(folder / "plan.yaml")
-    cells = _declared(store.cells(), plan)
+    cells = declared(store.cells(), plan)
     found = []
     for clean in (cell for cell in cells if cell.perturbation["kind"] == "clean"):
         same = [cell for cell in cells if (cell.prints, cell.seed) == (clean.prints, clean.seed) and cell is not clean]
@@ -54,7 +54,7 @@ def _studies(folder: Path) -> list[Study]:
     return found
 
 
-def _declared(cells: list[Cell], plan: Plan) -> list[Cell]:
+def declared(cells: list[Cell], plan: Plan) -> list[Cell]:
     """Cells in the order of the plan."""
     order = [*map(models.spec, map(models.build, plan.models)), *map(perturbations.spec, plan.changes())]
     place = {digest(spec): number for number, spec in enumerate(order)}

@@ -103,7 +103,7 @@ def spatial_report(folder: Path, out: Path | None = None, extra: Mapping[str, An
     found = spots(folder)
     if not found:
         raise BadInput(f"{folder} holds no corruption and no localized attack; expected a run of segstress spatial")
-    local = [spot for spot in found if spot.region and spot.goal == "any"]
+    local = [spot for spot in found if spot.region and spot.goal == "any" and not spot.corner]
     given = extra or {}
     tables = [*given.get("tables", ()), overview(local), attacked(found), common(found), masks(found), scores(found)]
     figures = [*given.get("drawings", ()), *drawings(found)]
@@ -119,4 +119,4 @@ def headline(found: Sequence[Spot]) -> str:
     worst = max(judged, key=lambda spot: spot.rce(HEADLINE, zone))
     place = "outside of what was damaged" if outside else "on the whole image"
     lost = percent(worst.rce(HEADLINE, zone))
-    return f"{worst.model} loses up to {lost} % of its class-mean accuracy {place} ({worst.what} {worst.severity:.3g})."
+    return f"{worst.model} loses up to {lost} % of its class-mean accuracy {place} ({worst.what} {worst.strength})."

@@ -12,12 +12,12 @@ from ..attacks import Attack, attacks
 from ..attacks.multi_attack import MultiAttack
 from ..core import BadInput, Perturbation, perturbations, regions
 from ..corruptions import Corrupt, corruptions
-from ..models import models
 from ..reports import Frame
 from ..reports.spatial import Spot
 from ..reports.spatial_page import Scene
 from ..runtime import Cell, Store
 from .plan import read_plan
+from .report import declared
 
 IMAGES, OUTCOMES = 3, 4  # of each dataset in the gallery
 Counts = dict[tuple[str, str, str], np.ndarray]  # state, goal, zone -> (images, classes, 3)
@@ -33,10 +33,7 @@ def _cells(store: Store) -> list[Cell]:
     """The cells in the order of the plan."""
     if not store.cells():
         raise BadInput(f"{store.folder} holds no results; expected a folder made by segstress spatial or segstress run")
-    plan = read_plan(store.folder / "plan.yaml")
-    labels = [*(models.build(spec).label for spec in plan.models), *(change.label for change in plan.changes())]
-    place = {label: number for number, label in enumerate(labels)}
-    return sorted(store.cells(), key=lambda cell: [place[cell.names[part]] for part in ("model", "perturbation")])
+    return declared(store.cells(), read_plan(store.folder / "plan.yaml"))
 
 
 def _spots(store: Store, cell: Cell, change: Perturbation) -> Iterator[Spot]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core import Region
+from ..core import Region, format_radius
 from ..core.rectangles import Box, Given, Patches
 from ..metrics import metrics
 from ..metrics.counts import ACTUAL
@@ -65,6 +65,19 @@ class Spot:
         if isinstance(self.place, Box) and self.place.height == self.place.width:
             return float(self.place.height)
         return math.nan
+
+    @property
+    def where(self) -> str:
+        """The region in a few words."""
+        if isinstance(self.place, Patches):
+            mask = f", mask {self.place.draw + 1}" if self.place.draw else ""
+            return f"{self.ratio:g} of patches of {self.place.size} px{mask}"
+        return f"{self.side:g} px {self.position}" if self.side > 0 else self.region or "everywhere"
+
+    @property
+    def strength(self) -> str:
+        """Severity of a corruption, radius of an attack, as people write them."""
+        return format_radius(self.severity) if self.steps else f"{self.severity:g}"
 
     def score(self, figure: str, zone: str, state: str = "perturbed") -> float:
         """A figure in a zone; NaN where no image has a pixel there."""

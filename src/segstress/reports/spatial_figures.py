@@ -16,7 +16,9 @@ from .drawing import INK, STYLE, Drawing, canvas, strokes
 from .figures import PERCENT
 from .spatial import HEADLINE, Spot, known_mean
 
+LOST = "Share of the clean class-mean accuracy that is lost"
 DOTS: dict[str, Any] = {"marker": "o", "markersize": 4}
+MOST = 12  # lines that can be told apart
 RING = re.compile(r"distance-(\d+)-(\d+|inf)")
 
 
@@ -68,8 +70,8 @@ ALONG = {
 TRAITS: dict[str, Callable[[Spot], str]] = {
     "data": lambda spot: spot.data,
     "what": lambda spot: spot.what,
-    "severity": lambda spot: "" if spot.steps else f"{spot.severity:.4g}",
-    "eps": lambda spot: f"eps {format_radius(spot.severity)}" if spot.steps else "",
+    "severity": lambda spot: "" if spot.steps else spot.strength,
+    "eps": lambda spot: f"eps {spot.strength}" if spot.steps else "",
     "steps": lambda spot: f"{spot.steps} steps" if spot.steps else "",
     "ratio": lambda spot: "" if math.isnan(spot.ratio) else f"ratio {spot.ratio:g}",
     "side": lambda spot: "" if math.isnan(spot.side) else f"{spot.side:g} px",
@@ -96,19 +98,26 @@ def curves(spots: Sequence[Spot], name: str) -> Iterator[Drawing]:
         _rce_axis(axis)
     axes[0].set_ylabel("RCE, %")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    caption = "Share of the clean class-mean accuracy that is lost, on the same region. Below zero: better than clean."
+    caption = f"{LOST}, on the same region, mean over all other settings that a line holds. Below zero: a gain."
     yield Drawing(name, along.title, caption, figure)
 
 
 def _lines(spots: Sequence[Spot], name: str, along: Callable[[Spot], Any]) -> dict[str, list[Spot]]:
-    """The spots of each line that has two points or more, named by what tells it from the others."""
+    """The spots of each line that has two points or more, named by what tells it from the others.
+
+    Where there would be too many to tell apart, each model has one line for all that was done to it.
+    """
     traits = [lambda spot: spot.model, *(trait for key, trait in TRAITS.items() if key != name)]
     groups: dict[tuple[str, ...], list[Spot]] = {}
     for spot in spots:
         groups.setdefault(tuple(trait(spot) for trait in traits), []).append(spot)
     kept = {key: members for key, members in groups.items() if len(set(map(along, members))) > 1}
     told = [number for number in range(len(traits)) if number == 0 or len({key[number] for key in kept}) > 1]
-    return {" ".join(filter(None, (key[number] for number in told))): members for key, members in kept.items()}
+    told = told if len(kept) <= MOST else [0]
+    lines: dict[str, list[Spot]] = {}
+    for key, members in kept.items():
+        lines.setdefault(" ".join(filter(None, (key[number] for number in told))), []).extend(members)
+    return lines
 
 
 def places(spots: Sequence[Spot]) -> Iterator[Drawing]:
@@ -117,22 +126,24 @@ def places(spots: Sequence[Spot]) -> Iterator[Drawing]:
     if not lines:
         return
     figure, (axis,) = canvas(1.3 + 0.3 * len(lines))
-    named = dict.fromkeys(spot.position for members in lines.values() for spot in members)
-    for row, members in enumerate(lines.values()):
-        ends = [spot.rce(HEADLINE, "outside") for spot in members]
+    values = {
+        place: [known_mean(_lost(spot) for spot in members if spot.position == place) for members in lines.values()]
+        for place in dict.fromkeys(spot.position for members in lines.values() for spot in members)
+    }
+    for row, ends in enumerate(zip(*values.values(), strict=True)):
         axis.plot(ends, [row] * len(ends), color=INK, linewidth=0.8, zorder=1)
-    for place, stroke in zip(named, strokes(len(named)), strict=True):
-        values = [
-            known_mean(spot.rce(HEADLINE, "outside") for spot in members if spot.position == place)
-            for members in lines.values()
-        ]
-        axis.scatter(values, range(len(lines)), color=stroke["color"], zorder=2, label=place)
+    for place, stroke in zip(values, strokes(len(values)), strict=True):
+        axis.scatter(values[place], range(len(lines)), color=stroke["color"], zorder=2, label=place)
     axis.set_yticks(range(len(lines)), list(lines))
     axis.set(xlabel="RCE outside, %", ylim=(len(lines) - 0.5, -0.5))
     axis.xaxis.set_major_formatter(PERCENT)
-    figure.legend(loc="outside upper right", ncols=len(named))
-    caption = "Share of the clean class-mean accuracy lost outside of the attacked box, for each place that it lay in."
+    figure.legend(loc="outside upper right", ncols=len(values))
+    caption = f"{LOST} outside of the attacked box, for each place that it lay in; mean over the other settings."
     yield Drawing("places", "Centre and corner", caption, figure)
+
+
+def _lost(spot: Spot) -> float:
+    return spot.rce(HEADLINE, "outside")
 
 
 def distances(spots: Sequence[Spot]) -> Drawing:
@@ -167,7 +178,7 @@ def positions(spots: Sequence[Spot]) -> Drawing:
     figure, axes = canvas(3.0, len(models))
     found: dict[tuple[str, tuple[int, int] | None], list[float]] = {}
     for spot in spots:
-        found.setdefault((spot.model, spot.corner), []).append(spot.rce(HEADLINE, "outside"))
+        found.setdefault((spot.model, spot.corner), []).append(_lost(spot))
     values = {place: known_mean(losses) for place, losses in found.items()}
     rows, columns = (sorted({spot.corner[axis] for spot in spots if spot.corner}) for axis in (0, 1))
     highest = max((abs(value) for value in values.values() if not math.isnan(value)), default=1.0)
@@ -178,10 +189,7 @@ def positions(spots: Sequence[Spot]) -> Drawing:
         axis.set_xticks(range(len(columns)), [str(column) for column in columns])
         axis.set_yticks(range(len(rows)), [str(row) for row in rows])
     figure.colorbar(image, ax=axes, label="RCE outside, %", format=PERCENT)
-    caption = (
-        "One patch slid over the image: the share of the clean class-mean accuracy lost outside of it, mean over what"
-        " was done to it."
-    )
+    caption = f"{LOST} outside of one patch, which was slid over the image; mean over what was done to it."
     return Drawing("positions", "Where it hurts most", caption, figure)
 
 

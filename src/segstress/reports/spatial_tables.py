@@ -14,7 +14,7 @@ KEYS = (
     Column("model", "Model"),
     Column("data", "Data"),
     Column("perturbation", "Perturbation"),
-    Column("severity", "Severity or eps", "number"),
+    Column("severity", "Severity or eps"),
     Column("steps", "Steps", "count"),
     Column("region", "Region"),
     Column("goal", "Goal"),
@@ -22,7 +22,7 @@ KEYS = (
 
 
 def _keys(spot: Spot) -> tuple[Cell, ...]:
-    return spot.model, spot.data, spot.what, spot.severity, spot.steps, spot.region or "everywhere", spot.goal
+    return spot.model, spot.data, spot.what, spot.strength, spot.steps, spot.where, spot.goal
 
 
 def scores(spots: Sequence[Spot]) -> Table:
@@ -63,36 +63,28 @@ NOTE = (
 
 
 def overview(spots: Sequence[Spot]) -> Table:
-    """A line per model: class-mean accuracy inside / outside under every perturbation (arXiv:2504.01632, table 1)."""
-    several = len({spot.region for spot in spots}) > 1
-    heads = list(dict.fromkeys(_head(spot, several) for spot in spots))
-    models = list(dict.fromkeys((spot.model, spot.data) for spot in spots))
-    found = {(spot.model, spot.data, _head(spot, several)): spot for spot in spots}
+    """Class-mean accuracy inside / outside under every perturbation, a line per model and region (arXiv:2504.01632)."""
+    done = list(dict.fromkeys((spot.what, spot.strength) for spot in spots))
+    found = {(spot.model, spot.data, spot.where, spot.what, spot.strength): spot for spot in spots}
+    lines = {key[:3]: spot.score(HEADLINE, "all", "clean") for key, spot in found.items()}
     columns = (
-        *KEYS[:2],
+        *(*KEYS[:2], KEYS[5]),
         Column("clean", "Clean", "share"),
-        *(Column(f"{head} {zone}", f"{head}, {zone}", "share") for head in heads for zone in ("inside", "outside")),
+        *(
+            Column(f"{what} {strength} {zone}", f"{what} {strength}, {zone}", "share")
+            for what, strength in done
+            for zone in ZONES[:2]
+        ),
     )
     rows: Rows = tuple(
-        (
-            *model,
-            next(spot for spot in spots if (spot.model, spot.data) == model).score(HEADLINE, "all", "clean"),
-            *(
-                found[*model, head].score(HEADLINE, zone) if (*model, head) in found else math.nan
-                for head in heads
-                for zone in ("inside", "outside")
-            ),
-        )
-        for model in models
+        (*line, clean, *(_score(found.get((*line, *damage)), zone) for damage in done for zone in ZONES[:2]))
+        for line, clean in lines.items()
     )
-    note = "Class-mean accuracy." if several or not spots else f"Class-mean accuracy. Region: {spots[0].region}."
-    return Table("overview", "Inside and outside of what was damaged", columns, rows, note)
+    return Table("overview", "Inside and outside of what was damaged", columns, rows, "Class-mean accuracy.")
 
 
-def _head(spot: Spot, several: bool) -> str:
-    place = f" in {spot.region}" if several else ""
-    goal = "" if spot.goal == "any" else f" {spot.goal}"
-    return f"{spot.what} {spot.severity:.4g}{place}{goal}"
+def _score(spot: Spot | None, zone: str) -> float:
+    return math.nan if spot is None else spot.score(HEADLINE, zone)
 
 
 def common(spots: Sequence[Spot]) -> Table:
@@ -179,7 +171,7 @@ def masks(spots: Sequence[Spot]) -> Table:
     groups: dict[tuple[Cell, ...], list[Spot]] = {}
     for spot in spots:
         if not math.isnan(spot.ratio):
-            groups.setdefault((spot.model, spot.data, spot.what, spot.severity, spot.ratio), []).append(spot)
+            groups.setdefault((spot.model, spot.data, spot.what, spot.strength, spot.ratio), []).append(spot)
     rows: Rows = tuple(
         (*key, len(members), *(value for zone in ("inside", "outside") for value in _mean_and_worst(members, zone)))
         for key, members in groups.items()
