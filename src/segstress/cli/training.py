@@ -6,7 +6,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,6 +32,7 @@ BatchSize = Annotated[int | None, Option("--batch-size", min=1, help="Images of 
 Seed = Annotated[int | None, Option("--seed", help="Seed of every random draw.")]
 Device = Annotated[str | None, Option("--device", help="cpu, cuda, cuda:1 ...")]
 Threads = Annotated[int | None, Option("--threads", min=1, help="Threads of this process.")]
+Board = Annotated[bool, Option("--tensorboard", help="Write curves for TensorBoard into <out>/tensorboard.")]
 SaveAs = Annotated[
     Path | None, Option("--save-as", help="Also copy the trained model and its card to this .safetensors file.")
 ]
@@ -53,6 +54,7 @@ def train(
     threads: Threads = None,
     out: options.Out = None,
     save_as: SaveAs = None,
+    tensorboard: Board = False,
 ) -> None:
     """Train a model by a recipe; run it again to resume, or under torchrun on several processes.
 
@@ -77,7 +79,7 @@ def train(
     }
     asked = read_training_plan(plan, {key: value for key, value in told.items() if value is not None})
     folder = out or Path("runs") / f"train-{Path(plan).stem if plan else (recipe or 'normal').split('?')[0]}"
-    with _watch() as watcher:
+    with _watch(folder / "tensorboard" if tensorboard and leads() else None) as watcher:
         made = train(asked, folder, watcher if leads() else None, _command())
     if leads():
         _conclude(made, save_as, asked.data)
@@ -111,9 +113,10 @@ def _next(made: Path, data: Any) -> str:
 
 
 @contextmanager
-def _watch() -> Iterator[Watcher]:
-    """A bar with loss, accuracy and time left; a line at the end of every epoch."""
+def _watch(curves: Path | None) -> Iterator[Watcher]:
+    """A bar with loss, accuracy and time left; a line at the end of every epoch; curves where a folder is given."""
     from ..training import Moment, Watcher
+    from ..training.board import board
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
@@ -123,7 +126,9 @@ def _watch() -> Iterator[Watcher]:
             shown = f"loss {moment.loss:.3f} accuracy {100 * moment.accuracy:.1f} %"
             bar.update(task, completed=moment.step, total=moment.steps, description=shown)
 
-        yield Watcher(step=step, epoch=lambda entry: console.print(_line(entry), highlight=False, soft_wrap=True))
+        drawn = Watcher(step=step, epoch=lambda entry: console.print(_line(entry), highlight=False, soft_wrap=True))
+        with nullcontext(drawn) if curves is None else board(curves, drawn) as watcher:
+            yield watcher
 
 
 def _line(entry: dict[str, Any]) -> str:
