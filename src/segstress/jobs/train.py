@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from contextlib import nullcontext
 from importlib.resources import files
@@ -15,13 +16,13 @@ from torch import nn
 
 from ..core import BadInput, import_source, settings, to_plain
 from ..data import load as load_data
-from ..models import Interface, models
+from ..models import models
 from ..models.weights import fill
 from ..runtime import alone, write
 from ..runtime.launch import launch, leads
 from ..training import Augmentation, Backbone, Checkpoints, Recipe, Task, Watcher, fit, optimisers, recipes, schedules
 from ..training.batches import Reader
-from ..training.trainee import Trainee
+from ..training.trainee import Trainee, adapt
 from .perturbing import read_perturbation
 from .plan import read_yaml
 
@@ -64,14 +65,14 @@ def train(plan: TrainingPlan, out: Path, watcher: Watcher | None = None, command
         if leads():
             _admit(plan, out)
         launch(
-            lambda device: fit(_task(plan, device, command), Checkpoints(out, write), watcher),
+            lambda device: fit(task_of(plan, device, command), Checkpoints(out, write), watcher),
             plan.device,
             plan.threads,
         )
     return out / "last.safetensors"
 
 
-def _task(plan: TrainingPlan, device: str, command: str) -> Task:
+def task_of(plan: TrainingPlan, device: str = "cpu", command: str = "") -> Task:
     """What the plan's specs stand for."""
     recipe, data = recipes.build(plan.recipe), load_data(plan.data)
     unseen = None if plan.validation is None else load_data(plan.validation)
@@ -98,24 +99,29 @@ def _task(plan: TrainingPlan, device: str, command: str) -> Task:
 
 def _trainee(plan: TrainingPlan, recipe: Recipe, classes: int) -> Trainee:
     """The network as the recipe wants it, with the weights that the plan begins with."""
-    if models.build(plan.model).interface() != Interface():
-        raise BadInput(
-            f"model {plan.model}: training needs a network that takes images in [0, 1] and gives logits at their size; "
-            "put normalisation and resizing inside it"
-        )
+    spec = models.read(plan.model)
+    interface = models.build(spec).interface()
 
     def make(outputs: int) -> nn.Module:
-        spec = models.read(plan.model)
         if outputs != classes:  # branches that only training needs
-            return models.build({**spec, "classes": outputs}).network()
+            return adapt(_branches(spec, outputs), interface)
         network = models.build(spec).network()
         if plan.start is not None:
             fill(network, models.build(plan.start).network().state_dict(), str(plan.start))
         if plan.backbone is not None:
             plan.backbone.fill(network)
-        return network
+        return adapt(network, interface)
 
     return recipe.trainee(make, classes)
+
+
+def _branches(spec: Mapping[str, Any], outputs: int) -> nn.Module:
+    """The architecture with other outputs; its own weights do not fit them."""
+    own = dataclasses.fields(models.get(spec["kind"]))
+    if "classes" not in {setting.name for setting in own}:
+        raise BadInput(f"model {spec['kind']}: the recipe needs {outputs} outputs, and this model cannot be given them")
+    untrained = {key: value for key, value in spec.items() if key not in ("weights", "weights_key")}
+    return models.build({**untrained, "classes": outputs}).network()
 
 
 def _admit(plan: TrainingPlan, out: Path) -> None:

@@ -33,7 +33,7 @@ class Segmenter(nn.Module):
         """Logits of every pixel."""
         inputs = self._normalise(images)
         logits = self._slide(inputs) if self.interface.window else self._look(inputs)
-        self._check_mode()
+        self.check_mode()
         return logits
 
     def _normalise(self, images: Tensor) -> Tensor:
@@ -94,7 +94,8 @@ class Segmenter(nn.Module):
             )
         return functional.interpolate(logits, size=tuple(size), mode="bilinear", align_corners=False)
 
-    def _check_mode(self) -> None:
+    def check_mode(self) -> None:
+        """Refuse a network that would answer otherwise than it is used."""
         awake = [name or "the model itself" for name, module in self.named_modules() if module.training]
         if awake:
             raise BadInput(

@@ -4,7 +4,7 @@ from ..core import import_all as _import_all
 from .augmentation import Augmentation
 from .backbone import Backbone
 from .checkpoints import Checkpoints
-from .fit import Moment, Watcher, fit
+from .fit import Loop, Moment, Watcher, fit
 from .optimisers import Optimiser, optimisers
 from .recipes import Recipe, recipes
 from .schedules import Schedule, schedules
@@ -16,6 +16,7 @@ __all__ = [
     "Augmentation",
     "Backbone",
     "Checkpoints",
+    "Loop",
     "Moment",
     "Optimiser",
     "Recipe",

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from jaxtyping import Float, Int64
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from ..core import Batch, settings
 from ..metrics import predict
 from .recipes import PGD, Harm, Losses, Make, Share, chosen, cross_entropy, hits, mix, recipes
-from .trainee import Trainee
+from .trainee import Trainee, bare
+
+BRANCHES = ("main", "fragile", "mask")
 
 
 class Branched(Trainee):
-    """A network with outputs for three branches on shared features: main, fragile and the mask between them."""
+    """A network with outputs for three branches on shared features: main, fragile and the mask between them.
+
+    A head of its own that supervises features early on stays what it is, with the first outputs for the classes.
+    """
 
     def __init__(self, network: nn.Module, kept: nn.Module, classes: int) -> None:
         super().__init__(network)
@@ -32,8 +38,10 @@ class Branched(Trainee):
 
     def heads(self, images: Float[Tensor, "b c h w"]) -> dict[str, Tensor]:
         """Logits of each branch."""
-        main, fragile, mask = torch.split(super().heads(images)["main"], [self.classes, self.classes, 2], dim=1)
-        return {"main": main, "fragile": fragile, "mask": mask}
+        own = super().heads(images)
+        main, fragile, mask = torch.split(own.pop("main"), [self.classes, self.classes, 2], dim=1)
+        early = {name: logits[:, : self.classes] for name, logits in own.items()}
+        return {"main": main, "fragile": fragile, "mask": mask, **early}
 
     def result(self) -> nn.Module:
         """The network without the other branches."""
@@ -41,7 +49,7 @@ class Branched(Trainee):
         trained = self.network.state_dict()
         for name, tensor in kept.state_dict().items():
             tensor.copy_(_first_rows(trained[name], tensor))
-        return kept
+        return bare(kept)
 
 
 @recipes.register("ddc-at")
@@ -50,6 +58,7 @@ class DDC:
     """Dynamic divide and conquer (Xu et al. 2021, arXiv:2003.06555); only the main branch is used afterwards."""
 
     attack: str | dict[str, Any] = PGD  # any attack by name
+    auxiliary: Annotated[float, Field(ge=0)] = 0.4  # weight of every further head that the network has
     share: Share = 0.5  # of images that are trained on attacked; the others are attacked to find their fragile pixels
 
     def trainee(self, make: Make, classes: int) -> Trainee:
@@ -66,8 +75,11 @@ class DDC:
         network.train()
         heads = network.heads(mixed.images)
         joined = join(heads)
+        valid = cross_entropy(joined, mixed)
+        for logits in (logits for name, logits in heads.items() if name not in BRANCHES):
+            valid = valid + self.auxiliary * cross_entropy(logits, mixed)
         mask = functional.cross_entropy(heads["mask"].float(), fragile.long(), reduction="sum")
-        return Losses(valid=cross_entropy(joined, mixed), every=mask, hits=hits(joined, mixed))
+        return Losses(valid=valid, every=mask, hits=hits(joined, mixed))
 
 
 def join(heads: dict[str, Tensor]) -> Float[Tensor, "b k h w"]:

@@ -62,7 +62,7 @@ class AdamW:
             for decays in (True, False)
             if (chosen := [parameter for parameter in parameters if (parameter.ndim > 1) == decays])
         ]
-        return torch.optim.AdamW(groups, lr=self.rate)
+        return torch.optim.AdamW(groups, lr=self.rate, fused=True)  # a third of the time of many small updates
 
 
 def _by_place(network: Trainee, rate: float, faster: float) -> list[tuple[list[nn.Parameter], float]]:

@@ -66,7 +66,7 @@ class Task:
         if logits.shape[1] != len(self.train.data.classes):
             raise BadInput(
                 f"the network gives {logits.shape[1]} classes, {name} has {len(self.train.data.classes)}; "
-                "set the model's classes"
+                "set the model's classes (of a transformers folder: num_labels in its config.json)"
             )
         if logits.shape[-2:] != images.shape[-2:]:
             found, wanted = tuple(logits.shape[-2:]), tuple(images.shape[-2:])

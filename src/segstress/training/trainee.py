@@ -7,6 +7,25 @@ from collections.abc import Iterator
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from ..models import Interface, Segmenter
+
+
+class Adapted(Segmenter):
+    """A network behind its interface that may be in train mode as well."""
+
+    def check_mode(self) -> None:
+        """Train mode is no mistake here."""
+
+
+def adapt(network: nn.Module, interface: Interface) -> nn.Module:
+    """The network on images in [0, 1], with logits at their size; as it is where it does so by itself."""
+    return network if interface == Interface() else Adapted(network, interface)
+
+
+def bare(network: nn.Module) -> nn.Module:
+    """The network without its adapter, as checkpoints keep it."""
+    return network.network if isinstance(network, Adapted) else network
+
 
 class Trainee(nn.Module):
     """A network on images in [0, 1]; one that offers no `heads(images)` has a single head, its output."""
@@ -23,13 +42,13 @@ class Trainee(nn.Module):
     def heads(self, images: Float[Tensor, "b c h w"]) -> dict[str, Tensor]:
         """Logits by head; `main` is always among them."""
         own = getattr(self.network, "heads", None)
-        return own(images) if own else {"main": self(images)}
+        return own(images) if own else {"main": self.network(images)}
 
     def head_parameters(self) -> Iterator[nn.Parameter]:
         """What an optimiser may train faster; nothing where the network does not tell."""
-        own = getattr(self.network, "head_parameters", None)
+        own = getattr(bare(self.network), "head_parameters", None)
         yield from own() if own else ()
 
     def result(self) -> nn.Module:
         """What is left when training is over."""
-        return self.network
+        return bare(self.network)

@@ -115,6 +115,17 @@ def test_ddc_teaches_the_mask_which_clean_pixels_are_fragile():
     torch.testing.assert_close(losses.every, functional.cross_entropy(mask, fragile.long(), reduction="sum"))
 
 
+def test_ddc_supervises_early_features_too():
+    recipe, batch = recipes.build("ddc-at?auxiliary=2"), make_batch()
+    network = recipe.trainee(grouped, 7)
+    recipe.loss(network, batch, 0, Harm()).valid.backward()
+    gradient = network.network.deep.weight.grad
+    assert gradient[:7].any()
+    assert not gradient[7:].any()
+    losses = [recipes.build(f"ddc-at?auxiliary={weight}").loss(network, batch, 0, Harm()).valid for weight in (0, 1, 2)]
+    torch.testing.assert_close(losses[2] - losses[1], losses[1] - losses[0])
+
+
 def test_ddc_sends_fragile_pixels_to_their_own_branch():
     recipe, batch = recipes.build("ddc-at"), make_batch()
     network = recipe.trainee(grouped, 7)

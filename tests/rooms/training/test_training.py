@@ -102,7 +102,6 @@ def test_a_folder_belongs_to_one_recipe(quick, tmp_path):
         ({"data": "shapes:pool?count=12&size=24"}, "no labelled pixel in its first 8 images; training needs masks"),
         ({"data": "shapes:train?count=3&size=24"}, "has 3 images, fewer than one batch of 4"),
         ({"model": f"factory:{NETWORKS}:grouped?classes=5"}, "gives 5 classes, shapes-train has 7"),
-        ({"model": f"factory:{NETWORKS}:grouped?mean=0.5"}, "put normalisation and resizing inside it"),
         ({"start": f"factory:{NETWORKS}:restless?classes=5"}, "do not fit: main.weight has shape"),
         ({"validation": "folder"}, "have other classes; validate on images of the same"),
         ({"device": "nowhere"}, "device 'nowhere' cannot be used: .*; try --device cpu"),
