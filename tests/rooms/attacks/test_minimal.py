@@ -7,6 +7,7 @@ from statistics import median
 
 import pytest
 import torch
+from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import segstress
@@ -15,6 +16,7 @@ from segstress.core import Threat
 from segstress.testing.toys import linear_model, scaled_batch, smallest_radius, toy_batch, toy_model
 
 SMALL = ["alma-prox", "pdpgd", "pdgd", "fmn", "ddn", "dag", "asma", "pgd-ce-search", "pgd-dlr-search", "ifgsm-search"]
+FRESH = range(1000, 1010)  # draws on which no constant was tuned
 
 
 def attack_of(spec, **threat):
@@ -32,7 +34,7 @@ def ratio(spec, optimum, seed, side):
 
 @pytest.mark.parametrize(("spec", "factor"), [("fmn", 1.3), ("ddn", 1.3), ("dag", 1.6)])
 def test_seven_classes_are_broken_near_the_optimum(spec, factor):
-    assert median(ratio(spec, 0.8 / 255, seed, 24) for seed in range(3)) <= factor
+    assert median(ratio(spec, 0.8 / 255, seed, 24) for seed in FRESH[:3]) <= factor
 
 
 @pytest.mark.slow
@@ -41,7 +43,7 @@ def test_seven_classes_are_broken_near_the_optimum(spec, factor):
     ("spec", "factor"), [("alma-prox", 1.25), ("pdpgd", 1.3), ("fmn", 1.3), ("ddn", 1.3), ("dag", 1.6)]
 )
 def test_seven_classes_at_full_size(spec, factor, optimum):
-    assert median(ratio(spec, optimum, seed, 48) for seed in range(10)) <= factor
+    assert median(ratio(spec, optimum, seed, 48) for seed in FRESH) <= factor
 
 
 @pytest.mark.parametrize(
@@ -88,17 +90,41 @@ def test_targeted_search_reaches_its_class(name):
 
 
 class Synchronisations(TorchDispatchMode):
-    """Counts what makes a GPU wait for the host."""
+    """Counts what makes the host wait for a GPU: values, and results whose shape depends on values."""
+
+    WAITS = ("_local_scalar_dense", "nonzero", "masked_select", "equal", "_unique2", "unique_dim", "bincount")
 
     def __init__(self):
         super().__init__()
         self.count = 0
 
     def __torch_dispatch__(self, operator, types, arguments=(), keywords=None):
-        self.count += operator.overloadpacket._qualified_op_name in ("aten::_local_scalar_dense", "aten::nonzero")
+        name = operator.overloadpacket._qualified_op_name.removeprefix("aten::")
+        by_mask = name.startswith("index") and any(
+            isinstance(each, torch.Tensor) and each.dtype is torch.bool for each in pytree.tree_leaves(arguments[1:2])
+        )
+        self.count += by_mask or name in self.WAITS
         return operator(*arguments, **(keywords or {}))
 
 
+@pytest.fixture
+def lists_count(monkeypatch):
+    """A tensor's list is read past the dispatcher, so it is led through it."""
+    monkeypatch.setattr(torch.Tensor, "tolist", lambda tensor: [each.item() for each in tensor.flatten()])
+
+
+@pytest.mark.usefixtures("lists_count")
+@pytest.mark.parametrize(
+    "wait",
+    [lambda t: t.sum().item(), lambda t: bool(t.any()), lambda t: t[t > 0], lambda t: t.sum(0, True).tolist()],
+)
+def test_the_counter_sees_every_way_to_wait(wait):
+    with Synchronisations() as seen:
+        wait(torch.ones(3))
+    assert seen.count == 1
+
+
+@pytest.mark.usefixtures("lists_count")
 @pytest.mark.parametrize("name", ["alma-prox", "pdpgd", "pdgd", "fmn", "ddn", "asma"])
 def test_the_host_waits_at_most_once_in_ten_steps(name):
     model = toy_model()
