@@ -9,6 +9,8 @@ import pytest
 from segstress.cli.main import main
 from segstress.jobs.minimal import finds
 
+NAMES = ("dag(steps=3)", "fmn(steps=30)")
+
 
 def test_minimal_walks_from_model_to_curve(tmp_path, capsys):
     out = tmp_path / "run"
@@ -20,18 +22,25 @@ def test_minimal_walks_from_model_to_curve(tmp_path, capsys):
         "shapes:test",
         "--attack",
         "fmn?steps=30,dag?steps=3",
+        "--enough",
+        "0.99,0.9",
     ]
     with pytest.raises(SystemExit) as left:
         main([*words, "--limit", "2", "--out", str(out), "--workers", "1"])
     assert left.value.code == 0
     rows = list(csv.DictReader((out / "report" / "tables" / "minimal.csv").open()))
-    assert [row["attack"] for row in rows] == ["dag(steps=3)", "fmn(steps=30)", "best of all"]
+    assert [row["attack"] for row in rows] == 2 * ["dag(steps=3)", "fmn(steps=30)", "best of all"]
     assert rows[0]["unsuccessful"] == "1"  # three steps are too few: told, not lost
     assert all(float(row["images"]) == 2 for row in rows)
-    assert len(list((out / "report" / "figures").glob("minimal-*.svg"))) == 1
+    assert len(list((out / "report" / "figures").glob("minimal-*.svg"))) == 3  # two thresholds, and both as CDFs
+    assert (out / "report" / "index.html").is_file()
     assert "upper bounds" in capsys.readouterr().out
-    on_the_way = {find.threshold for find in finds(out, one_trajectory=True)}
-    assert (on_the_way, {find.threshold for find in finds(out)}) == ({"99%", "95%", "90%"}, {"99%"})
-    for found in finds(out):
+    aimed, all_thresholds = finds(out), finds(out, one_trajectory=True)
+    assert len(aimed) == 2 * 2 * 2  # attacks, thresholds, images: at 90% only the runs aimed at it
+    assert not any("on the way" in find.attack for find in aimed)
+    assert [find for find in all_thresholds if "on the way" not in find.attack] == aimed
+    way = {(find.attack, find.threshold) for find in all_thresholds if find not in aimed}
+    assert way == {(f"{name} (on the way to 99%)", share) for name in NAMES for share in ("95%", "90%")}
+    for found in aimed:
         assert found.size <= found.raw_size + 1e-9
-        assert found.success == (found.won >= 0.99)
+        assert found.success == (found.won >= float(found.threshold.rstrip("%")) / 100)

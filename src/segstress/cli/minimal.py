@@ -46,7 +46,7 @@ def minimal(
     keep_images: options.KeepImages = False,
     workers: options.Workers = 0,
 ) -> None:
-    """Search the smallest change that breaks a model on every image; table and curves.
+    """Search the smallest change that breaks a model on every image; table, curves and page.
 
     Example: segstress minimal --model compact:cnn-normal --data shapes:test --attack ddn,fmn --limit 8
     """
@@ -69,9 +69,9 @@ def minimal(
     )
     with watch(console, "searching") as progress:
         done = evaluate(plan, out or Path("runs/minimal"), Ways(workers), progress)
-    summed = report(done.folder, one_trajectory)
+    summed, page = report(done.folder, one_trajectory)
     _show(summed)
-    console.print(f"Tables and curves: {done.folder / 'report'}", highlight=False, soft_wrap=True)
+    console.print(f"Report: {page}", highlight=False, soft_wrap=True)
     if done.errors:
         console.print(f"{len(done.errors)} images could not be answered: {done.errors[0]}", highlight=False)
         raise typer.Exit(1)

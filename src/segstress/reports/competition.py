@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..competition.standing import Standing
@@ -16,9 +15,10 @@ from .competition_figures import drawings
 from .competition_gallery import Strip, Witness, write_gallery
 from .competition_tables import tables
 from .drawing import Drawing
-from .export import show, to_csv, to_latex
-from .naming import percent, plural
+from .export import to_csv, to_latex
+from .naming import plural
 from .table import Table
+from .templating import render
 
 LISTED = 100  # rows of a table in the page; its files have all
 
@@ -73,17 +73,10 @@ def _write(contested: Contested, folder: Path) -> Path:
 
 
 def _page(contested: Contested, found: Sequence[Table], figures: Sequence[Drawing], strips: Sequence[Strip]) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(show=show, percent=percent, plural=plural)
     maps = [part for witness in contested.witnesses for part in witness.maps.values()]
     seen = sorted({int(label) for part in maps for label in np.unique(part) if label >= 0})
-    return environment.get_template("competition.html").render(
+    return render(
+        "competition.html",
         contested=contested,
         tables={table.name: table for table in found},
         drawings=[(drawing, Markup(drawing.inline(drawing.name))) for drawing in figures],  # drawn by us

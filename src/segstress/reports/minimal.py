@@ -1,4 +1,4 @@
-"""How small a change breaks a model: what was found, image by image, summed up in a table."""
+"""How small a change breaks a model: what was found, image by image, summed up in tables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from .table import Column, Rows, Table
 
 BEST = "best of all"  # the smallest success of any attack, image by image
+PLACE = tuple(Column(key, key.capitalize()) for key in ("model", "data", "norm", "threshold"))
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,9 @@ class Find:
     success: bool  # by a fresh forward pass
     size: float  # polished, in the attack's norm
     raw_size: float
+    linf: float
+    l2: float
+    l1: float
     longest: float  # that any delta in the box can be: what a failure counts as
     won: float  # share of pixels
     success_8bit: bool  # still, after rounding to 8 bits
@@ -38,46 +42,63 @@ class Find:
         return self.size if self.success else self.longest
 
 
-Group = tuple[str, str, str, str, str]  # model, data, norm, threshold, attack
+Place = tuple[str, str, str, str]  # model, data, norm, threshold
+Group = tuple[str, str, str, str, str]  # and attack
 
 
-def groups(finds: Sequence[Find]) -> dict[Group, list[Find]]:
+def unit(norm: str) -> int:
+    """What sizes are multiplied by for people: linf is read in 1/255."""
+    return 255 if norm == "linf" else 1
+
+
+def places(finds: Sequence[Find]) -> dict[Place, dict[str, list[Find]]]:
     """Finds by model, data, norm and threshold, attack by attack, and then the best of all where there are several."""
-    found: dict[Group, list[Find]] = {}
-    places = dict.fromkeys((find.model, find.data, find.norm, find.threshold) for find in finds)
-    for place in places:
-        here = [find for find in finds if (find.model, find.data, find.norm, find.threshold) == place]
-        names = list(dict.fromkeys(find.attack for find in here))
-        for name in names:
-            found[*place, name] = [find for find in here if find.attack == name]
-        if len(names) > 1:
-            found[*place, BEST] = _best(here)
+    found: dict[Place, dict[str, list[Find]]] = {}
+    for find in finds:
+        here = found.setdefault((find.model, find.data, find.norm, find.threshold), {})
+        here.setdefault(find.attack, []).append(find)
+    for attacks in found.values():
+        if len(attacks) > 1:
+            attacks[BEST] = [
+                replace(best, attack=BEST, forwards=forwards, backwards=backwards)
+                for best, forwards, backwards in _bests(attacks)
+            ]
     return found
 
 
-def _best(finds: Sequence[Find]) -> list[Find]:
-    """The smallest of each image, at the cost of all attacks together."""
-    best = []
-    for image in dict.fromkeys(find.image for find in finds):
-        tried = [find for find in finds if find.image == image]
-        smallest = min(tried, key=lambda find: find.counted)
-        cost = {part: sum(getattr(find, part) for find in tried) for part in ("forwards", "backwards")}
-        best.append(replace(smallest, attack=BEST, **cost))
-    return best
+def groups(finds: Sequence[Find]) -> dict[Group, list[Find]]:
+    """The same, flat."""
+    return {(*place, attack): members for place, found in places(finds).items() for attack, members in found.items()}
+
+
+def _bests(attacks: dict[str, list[Find]]) -> list[tuple[Find, int, int]]:
+    """The smallest find of each image, with the forwards and backwards of all attacks together."""
+    tried: dict[str, list[Find]] = {}
+    for find in (find for members in attacks.values() for find in members):
+        tried.setdefault(find.image, []).append(find)
+    return [
+        (
+            min(several, key=lambda find: (find.counted, -find.won)),
+            sum(find.forwards for find in several),
+            sum(find.backwards for find in several),
+        )
+        for several in tried.values()
+    ]
 
 
 def table(finds: Sequence[Find]) -> Table:
     """One line for each attack: failures, sizes with failures as the longest delta, sizes of successes, cost."""
     columns = (
-        *(Column(key, key.capitalize()) for key in ("model", "data", "norm", "threshold", "attack")),
+        *PLACE,
+        Column("attack", "Attack"),
         Column("images", "Images", "count"),
-        Column("unsuccessful", "Unsuccessful", "share"),
+        Column("unsuccessful", "Failed", "share"),
         Column("median", "Median size", "number"),
         Column("mean", "Mean size", "number"),
-        Column("median_successes", "Median of successes", "number"),
-        Column("mean_successes", "Mean of successes", "number"),
-        Column("median_raw", "Median before polish", "number"),
-        Column("success_8bit", "Successful at 8 bits", "share"),
+        Column("median_successes", "Median success", "number"),
+        Column("mean_successes", "Mean success", "number"),
+        Column("median_raw", "Before polish", "number"),
+        Column("success_8bit", "Broken at 8 bits", "share"),
         Column("forwards", "Forwards an image", "number"),
         Column("backwards", "Backwards an image", "number"),
     )
@@ -91,10 +112,10 @@ def table(finds: Sequence[Find]) -> Table:
 
 
 def _figures(finds: Sequence[Find]) -> tuple[int | float, ...]:
-    unit = 255 if finds[0].norm == "linf" else 1
-    counted = [unit * find.counted for find in finds]
-    successes = [unit * find.size for find in finds if find.success] or [math.nan]
-    raw = [unit * (find.raw_size if find.success else find.longest) for find in finds]
+    scale = unit(finds[0].norm)
+    counted = [scale * find.counted for find in finds]
+    successes = [scale * find.size for find in finds if find.success] or [math.nan]
+    raw = [scale * (find.raw_size if find.success else find.longest) for find in finds]
     return (
         len(finds),
         float(np.mean([not find.success for find in finds])),
@@ -107,3 +128,65 @@ def _figures(finds: Sequence[Find]) -> tuple[int | float, ...]:
         float(np.mean([find.forwards for find in finds])),
         float(np.mean([find.backwards for find in finds])),
     )
+
+
+def costs(finds: Sequence[Find]) -> Table:
+    """What every attack cost an image, wherever it was run: mean and most."""
+    passes: dict[str, list[Find]] = {}
+    for find in finds:
+        passes.setdefault(find.attack, []).append(find)
+    columns = (
+        Column("attack", "Attack"),
+        Column("forwards", "Forwards an image", "number"),
+        Column("backwards", "Backwards an image", "number"),
+        Column("most_forwards", "Most forwards", "count"),
+        Column("most_backwards", "Most backwards", "count"),
+    )
+    rows: Rows = tuple(
+        (
+            attack,
+            *(float(np.mean([getattr(find, part) for find in members])) for part in ("forwards", "backwards")),
+            *(max(getattr(find, part) for find in members) for part in ("forwards", "backwards")),
+        )
+        for attack, members in passes.items()
+    )
+    note = "One call of the model on one image is one forward; those that polish the smallest delta are among them."
+    return Table("minimal-costs", "What the search cost", columns, rows, note)
+
+
+def smallest(finds: Sequence[Find]) -> list[Find]:
+    """The best find of each image, model, dataset, norm and threshold, under the name of its attack."""
+    found = []
+    for attacks in places(finds).values():
+        attacks.pop(BEST, None)
+        found += [best for best, *_ in _bests(attacks)]
+    return found
+
+
+def listing(finds: Sequence[Find], name: str, title: str) -> Table:
+    """Finds one by one."""
+    columns = (
+        *PLACE,
+        Column("image", "Image"),
+        Column("attack", "Attack"),
+        Column("success", "Success"),
+        *(
+            Column(key, key.replace("_", " ").capitalize(), "number")
+            for key in ("size", "raw_size", "linf", "l2", "l1")
+        ),
+        Column("won", "Pixels won", "share"),
+        Column("success_8bit", "Success at 8 bits"),
+        Column("forwards", "Forwards", "count"),
+        Column("backwards", "Backwards", "count"),
+    )
+    rows: Rows = tuple(
+        (
+            *(find.model, find.data, find.norm, find.threshold, find.image, find.attack),
+            "yes" if find.success else "no",
+            *(unit(find.norm) * find.size, unit(find.norm) * find.raw_size, 255 * find.linf, find.l2, find.l1),
+            *(find.won, "yes" if find.success_8bit else "no", find.forwards, find.backwards),
+        )
+        for find in finds
+    )
+    note = "Linf in units of 1/255, also as a size; raw: before polish; won: by a fresh forward pass of the model."
+    return Table(name, title, columns, rows, note)

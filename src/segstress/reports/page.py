@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from .assessment import FIGURES, Assessment
 from .caveats import caveats
 from .drawing import Drawing
-from .export import show
 from .gallery import Strip
 from .naming import percent, plural
 from .table import Table
 from .tables import HEADLINE
+from .templating import render
 
 LISTED = 100  # rows of a table in the page; its files have all
 REMARKS = 10  # warnings at the top
@@ -92,15 +90,8 @@ class Section(Part):
 
 def page(sections: Sequence[Section], together: Part, overviews: Sequence[Part], title: str) -> str:
     """The whole page as text."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(show=show, percent=percent, plural=plural)
-    return environment.get_template("page.html").render(
+    return render(
+        "page.html",
         sections=sections,
         together=together,
         overviews=overviews,

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from PIL import Image
 from scipy import ndimage
 
 from .drawing import Drawing
-from .export import show, to_csv, to_latex
+from .export import to_csv, to_latex
 from .gallery import paint, photograph
-from .naming import percent, plural, slugs
+from .naming import slugs
 from .study import Frame
 from .table import Table
+from .templating import render
 
 LISTED = 60  # rows of a table in the page; its files have all
 OUTLINE = np.array([255, 64, 0], dtype=np.uint8)
@@ -59,16 +59,15 @@ def write_page(
         (folder / "figures" / f"{drawing.name}.svg").write_bytes(drawing.svg)
         (folder / "figures" / f"{drawing.name}.pdf").write_bytes(drawing.pdf)
     strips = _strips(scenes, folder)
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(show=show, percent=percent, plural=plural)
-    page = environment.get_template("spatial.html").render(
-        title=title, headline=headline, tables=full, drawings=drawings, strips=strips, listed=LISTED, hidden={}
+    page = render(
+        "spatial.html",
+        title=title,
+        headline=headline,
+        tables=full,
+        drawings=drawings,
+        strips=strips,
+        listed=LISTED,
+        hidden={},
     )
     index = folder / "index.html"
     index.write_text(page, encoding="utf-8")

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from segstress.reports.minimal import BEST, Find, groups, table
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from segstress.reports.minimal import BEST, Find, costs, groups, smallest, table
 from segstress.reports.minimal_figures import curves
+from segstress.reports.minimal_page import headlines, write_page
 
 
 def find(attack, image, size, *, success=True, forwards=10):
@@ -17,6 +24,9 @@ def find(attack, image, size, *, success=True, forwards=10):
         success=success,
         size=size / 255,
         raw_size=2 * size / 255,
+        linf=size / 255,
+        l2=size,
+        l1=10 * size,
         longest=1.0,
         won=0.99 if success else 0.5,
         success_8bit=False,
@@ -51,9 +61,60 @@ def test_the_best_of_all_takes_the_smallest_success_of_each_image_at_the_cost_of
     assert (seen["unsuccessful"], seen["forwards"], seen["backwards"]) == (0, 20, 10)
 
 
-def test_a_curve_falls_by_one_image_at_every_success():
-    (drawing,) = curves(FINDS)
-    lines = {line.get_label(): line for line in drawing.figure.axes[0].lines}
-    assert [round(float(value), 6) for value in lines["a"].get_xdata()] == [0, 1, 3]
-    assert [round(float(value), 3) for value in lines["a"].get_ydata()] == [100, 66.667, 33.333]
-    assert set(lines) == {"a", "b", BEST}
+def test_the_smallest_of_each_image_keeps_the_name_of_its_attack():
+    assert [(find.image, find.attack) for find in smallest(FINDS)] == [("1", "a"), ("2", "b"), ("3", "b")]
+
+
+def test_costs_are_summed_up_by_attack():
+    dear = replace(FINDS[0], attack="c", forwards=30, backwards=7)
+    rows = {row[0]: row[1:] for row in costs([*FINDS, dear, replace(dear, forwards=10)]).rows}
+    assert rows == {"a": (10, 5, 10, 5), "b": (10, 5, 10, 5), "c": (20, 7, 30, 7)}
+
+
+def lines(drawing, panel=0):
+    return {line.get_label(): line for line in drawing.figure.axes[panel].lines}
+
+
+def test_a_curve_falls_by_one_image_at_every_success_and_its_mirror_rises():
+    standing, broken = curves(FINDS)
+    for drawing, heights in ((standing, [100, 66.667, 33.333, 33.333]), (broken, [0, 33.333, 66.667, 66.667])):
+        drawn = lines(drawing)
+        assert [round(float(value), 6) for value in drawn["a"].get_xdata()] == [0, 1, 3, 1.3 * 5]  # level to the edge
+        assert [round(float(value), 3) for value in drawn["a"].get_ydata()] == heights
+        assert set(drawn) == {"a", "b", BEST}
+
+
+def test_the_axis_is_linear_up_to_two_and_then_logarithmic():
+    axis = curves([*FINDS, find("b", "4", 128)])[0].figure.axes[0]
+    places = axis.transData.transform([(size, 0) for size in (0, 1, 2, 4, 8, 16, 32)])[:, 0]
+    first, second, *rest = np.diff(places)
+    assert first == pytest.approx(second)
+    assert rest == pytest.approx([rest[0]] * len(rest), rel=0.02)
+
+
+def test_cdfs_of_two_thresholds_stand_side_by_side():
+    lower = [replace(each, threshold="90%", size=each.size / 2) for each in FINDS]
+    *_, broken = curves([*FINDS, *lower])
+    assert [axis.get_title(loc="left") for axis in broken.figure.axes] == [
+        f"net on set, {share} of pixels" for share in ("99%", "90%")
+    ]
+    assert [float(lines(broken, panel)["b"].get_xdata()[1]) for panel in (0, 1)] == pytest.approx([2, 1])
+
+
+def test_the_page_names_its_files_and_its_remarks(tmp_path):
+    page = write_page(FINDS, tmp_path, "run", ["BatchNorm was folded."])
+    text = page.read_text()
+    assert "BatchNorm was folded." in text
+    assert headlines(FINDS) == [
+        "net on set: 3 of 3 images broken (99% of pixels), at the median by a linf change of 2/255."
+    ]
+    for file in re.findall(r'href="((?:tables|figures)/[^"]+)"', text):
+        assert (tmp_path / file).is_file(), file
+    listed = {path.name for path in (tmp_path / "tables").iterdir()}
+    assert {"minimal.csv", "minimal-costs.csv", "minimal-best.csv", "minimal-finds.csv"} <= listed
+
+
+def test_a_model_that_never_falls_has_a_page_too(tmp_path):
+    stubborn = [replace(each, success=False) for each in FINDS]
+    assert headlines(stubborn) == ["net on set: 0 of 3 images broken (99% of pixels)."]
+    assert write_page(stubborn, tmp_path, "run", []).is_file()
