@@ -135,7 +135,7 @@ def naive_ranks(logits, labels):
 def test_margin_and_ratio_are_those_of_sorted_logits(sample):
     logits, labels = sample
     view, (others, first, third) = view_of(logits, labels), naive_ranks(logits.detach(), labels)
-    margin = others - view.of(labels)
+    margin = others - view.of(labels)[0]
     assert torch.allclose(losses.get("margin")(view), margin)
     assert torch.allclose(losses.get("margin-clipped")(view), margin.clamp(max=0.5))
     assert torch.allclose(losses.get("masked-margin")(view), margin * (margin < 0))

@@ -52,4 +52,5 @@ class ASMA:
 
 
 def _wanted(view: View) -> Pixels:
-    return view.standing * view.of(view.labels) * (1 if view.targeted else -1)
+    (label,) = view.of(view.labels)
+    return view.standing * label * (1 if view.targeted else -1)

@@ -15,7 +15,8 @@ TINY = 1e-12  # keeps a division defined where all logits are equal
 @losses.register("cosine")
 def cosine(view: View) -> Pixels:
     """One minus the cosine of logits and one-hot label at every pixel (PAdam-Cos, arXiv:2407.09150)."""
-    return 1 - view.of(view.labels) / length(view.logits)
+    (label,) = view.of(view.labels)
+    return 1 - label / length(view.logits)
 
 
 @losses.register("masked-spherical")
@@ -29,14 +30,14 @@ def global_cosine(view: View) -> Pixels:
     """Shares of one cosine between all logits and all labels of an image (equation 5 of arXiv:2407.09150)."""
     pixels = view.aim.flatten(1).sum(1).clamp(min=1)[:, None, None]
     whole = length((view.logits * view.aim[:, None]).flatten(1)[..., None, None])
-    return 1 / pixels - view.of(view.labels) / (whole * pixels.sqrt())
+    (label,) = view.of(view.labels)
+    return 1 / pixels - label / (whole * pixels.sqrt())
 
 
 @losses.register("margin")
 def margin(view: View) -> Pixels:
     """The best other class's lead over the label (Carlini & Wagner 2017, arXiv:1608.04644)."""
-    classes = torch.stack((_rivals(view), view.labels), 1)
-    rival, label = view.logits.gather(1, classes).unbind(1)  # one gather: going back through each fills all logits
+    rival, label = view.of(_next(view.logits, view.labels), view.labels)
     return rival - label
 
 
@@ -61,16 +62,12 @@ def difference_of_logits_ratio(view: View) -> Pixels:
         return margin(view)  # two classes have no third, and their ratio would be constant
     second = _next(view.logits, view.prediction)
     third = _next(view.logits, view.prediction, second)
-    behind = view.of(third)
+    behind = [third]
     if view.targeted and view.logits.shape[1] > 3:
-        behind = (behind + view.of(_next(view.logits, view.prediction, second, third))) / 2
+        behind.append(_next(view.logits, view.prediction, second, third))
     rivals = torch.where(view.prediction == view.labels, second, view.prediction)
-    return (view.of(rivals) - view.of(view.labels)) / (view.of(view.prediction) - behind + TINY)
-
-
-def _rivals(view: View) -> Int64[Tensor, "b h w"]:
-    """The strongest class other than the label."""
-    return _next(view.logits, view.labels)
+    rival, label, first, *others = view.of(rivals, view.labels, view.prediction, *behind)
+    return (rival - label) / (first - sum(others) / len(others) + TINY)
 
 
 def _next(logits: Tensor, *taken: Int64[Tensor, "b h w"]) -> Int64[Tensor, "b h w"]:

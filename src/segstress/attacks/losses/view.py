@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
 
+import torch
 from jaxtyping import Bool, Float, Int64
 from pydantic import AfterValidator
 from torch import Tensor
@@ -28,6 +29,8 @@ class View:
     progress: float  # 0 at the first step, towards 1 at the last
     targeted: bool
     check: bool = True  # whether predicting refuses logits that are no numbers
+    valid: Bool[Tensor, "b h w"] | None = None  # pixels that have a label, aimed at or not, where that is told
+    sound: Bool[Tensor, "b h w"] | None = None  # of those, right in the clean image
 
     @cached_property
     def prediction(self) -> Int64[Tensor, "b h w"]:
@@ -39,9 +42,9 @@ class View:
         """Pixels still to be won: right, or not yet at the goal."""
         return self.aim & ((self.prediction != self.labels) if self.targeted else (self.prediction == self.labels))
 
-    def of(self, classes: Int64[Tensor, "b h w"]) -> Pixels:
-        """The logit of one class at each pixel."""
-        return self.logits.gather(1, classes[:, None])[:, 0]
+    def of(self, *classes: Int64[Tensor, "b h w"]) -> tuple[Pixels, ...]:
+        """The logits of these classes at each pixel; one gather for all, since going back fills all logits."""
+        return self.logits.gather(1, torch.stack(classes, 1)).unbind(1)
 
 
 def length(vectors: Float[Tensor, "b k h w"]) -> Pixels:
