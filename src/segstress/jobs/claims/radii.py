@@ -34,7 +34,7 @@ def _plan(images: int) -> dict[str, Any]:
     }
 
 
-MINIMAL = Evaluation("minimal", _plan, report, "report/tables/minimal.csv")
+MINIMAL = Evaluation("minimal", _plan, report)
 
 
 @claims.register("4-minimum-perturbations")
