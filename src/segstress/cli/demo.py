@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..jobs import Ways
 
 # Jobs are imported inside the command: they bring torch, and `segstress --help` should not wait for it.
-Full = Annotated[bool, Option("--full", help="Examine every claim of the papers; about 40 minutes on two cores.")]
+Full = Annotated[bool, Option("--full", help="Examine every claim of the papers with the battery strong; it resumes.")]
 Store = Annotated[
     bool, Option("--store", help="With --full, in a checkout: keep the figures with the zoo and write docs/zoo.md.")
 ]

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..core import BadInput
 from ..metrics.intervals import Interval
 from .drawing import Drawing
-from .export import show, to_csv, to_latex
-from .naming import percent, plural
+from .export import to_csv, to_latex
+from .naming import percent
 from .table import Table
+from .templating import render
 
 LISTED = 100  # rows of a table in the page; its files have all
 
@@ -73,7 +73,10 @@ def write_findings(
         for finding in findings:
             _write_files(finding, folder)
         index = folder / "index.html"
-        index.write_text(_page(findings, about, pages, title), encoding="utf-8")
+        text = render(
+            "findings.html", findings=findings, about=about, pages=pages, title=title, listed=LISTED, hidden={}
+        )
+        index.write_text(text, encoding="utf-8")
     except OSError as error:
         raise BadInput(
             f"cannot write the findings into {folder}: {error.strerror or error}; make room or choose another folder"
@@ -88,17 +91,3 @@ def _write_files(finding: Finding, folder: Path) -> None:
     for drawing in finding.answer.drawings:
         for suffix, data in (("svg", drawing.svg), ("pdf", drawing.pdf)):
             (folder / "figures" / f"{finding.name}-{drawing.name}.{suffix}").write_bytes(data)
-
-
-def _page(findings: Sequence[Finding], about: Sequence[str], pages: Mapping[str, str], title: str) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(show=show, percent=percent, plural=plural)
-    return environment.get_template("findings.html").render(
-        findings=findings, about=about, pages=pages, title=title, listed=LISTED, hidden={}
-    )

@@ -42,8 +42,8 @@ def _lost(judged: Assessment, short: Assessment) -> Check:
     left, before = judged.worst_interval("accuracy"), short.worst_interval("accuracy")
     constant = judged.constant("accuracy")
     return Check(
-        f"{judged.study.model} withstands the short attack of the training better than a constant answer would, and"
-        f" keeps less than {percent(LITTLE)} % of its pixels right under the battery",
+        f"{judged.study.model} withstands the short attack of {HALF}'s training better than a constant answer would,"
+        f" and keeps less than {percent(LITTLE)} % of its pixels right under the battery",
         f"{span(before)} % under the short attack, {span(left)} % under the battery,"
         f" {span(judged.worst_interval('accuracy_foreground'))} % of the foreground; constant {percent(constant)} %",
         before.low > constant and left.high < LITTLE,
