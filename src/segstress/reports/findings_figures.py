@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from ..metrics.intervals import Interval
-from .drawing import SOFT, STYLE, Drawing, canvas, strokes
+from .drawing import LINES, SOFT, STYLE, Drawing, canvas, strokes
 
 Points = Mapping[str, Mapping[str, Interval]]  # row -> series -> figure
+MARKS = "os^"  # once the colours are used up
 Line = tuple[Sequence[float], Sequence[float]]
 
 
@@ -31,19 +32,25 @@ def points(words: Words, rows: Points, mark: float | None = None, unit: float = 
     """Each row's figures with their intervals; a dotted line marks what they are to be held against."""
     series = list(dict.fromkeys(name for row in rows.values() for name in row))
     with mpl.rc_context(STYLE):
-        figure, (axis,) = canvas(0.9 + 0.3 * len(rows))
+        figure, (axis,) = canvas(0.7 + 0.07 * len(series) + len(rows) * (0.25 + 0.04 * len(series)))
         for (place, name), stroke in zip(enumerate(series), strokes(len(series)), strict=True):
-            shift = 0.16 * (place - (len(series) - 1) / 2)
+            shift = 0.7 * ((place + 0.5) / len(series) - 0.5)  # side by side within the row
             found = [(line + shift, row[name]) for line, row in enumerate(rows.values()) if name in row]
             values = np.array([[each.value, each.low, each.high] for _, each in found]) * unit
             reach = np.abs(values[:, 1:] - values[:, :1]).T
             axis.errorbar(
-                values[:, 0], [line for line, _ in found], xerr=reach, fmt="o", ms=4, color=stroke["color"], label=name
+                values[:, 0],
+                [line for line, _ in found],
+                xerr=reach,
+                fmt=MARKS[place // len(LINES) % len(MARKS)],
+                ms=4,
+                color=stroke["color"],
+                label=name,
             )
         if mark is not None:
             axis.axvline(unit * mark, color=SOFT, linestyle=":")
         axis.set_yticks(range(len(rows)), list(rows))
-        axis.invert_yaxis()
+        axis.set_ylim(len(rows) - 0.5, -0.5)
         axis.set_xlabel(words.across)
         if len(series) > 1:
             figure.legend(loc="outside upper right", ncols=min(4, len(series)))
@@ -59,7 +66,15 @@ def curves(words: Words, lines: Mapping[str, Line], *, steps: bool = False, loga
             axis.plot(across, up, label=name, **stroke, **drawn)
         if logarithmic:
             axis.set_xscale("log")
-            axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            plain = FuncFormatter(lambda value, _: f"{value:g}")
+            axis.xaxis.set_major_formatter(plain)
+            axis.xaxis.set_minor_formatter(plain if _narrow(lines) else NullFormatter())
         axis.set(xlabel=words.across, ylabel=words.up, ylim=(0, None))
         figure.legend(loc="outside right upper")
         return Drawing(words.name, words.title, words.caption, figure)
+
+
+def _narrow(lines: Mapping[str, Line]) -> bool:
+    """Whether all values lie within a decade, where an axis would else show a single number."""
+    values = [value for across, _ in lines.values() for value in across if value > 0]
+    return bool(values) and max(values) < 10 * min(values)
