@@ -18,7 +18,7 @@ from segstress.jobs.ensemble import mixtures, steps_of
 from segstress.jobs.spatial import corruption_specs, multi_attack_spec, patch_places, spatial_report
 from segstress.jobs.spatial_results import spots
 from segstress.jobs.verify import verify
-from segstress.runtime import Store
+from segstress.runtime import Shard, Store
 
 ALONE = Ways(workers=1)
 DATA = "shapes:test?count=3&size=32"
@@ -75,6 +75,51 @@ def test_stored_results_verify(done):
     verdicts = verify(done)
     assert all(verdict.sound for verdict in verdicts), [verdict.faults for verdict in verdicts]
     assert sum(verdict.checked for verdict in verdicts) == 3 * (1 + 8 + 1 + 2)
+
+
+class TestVerifyingSeveralAttacks:
+    """Whoever changes what attacks have fooled, or where they acted, is found out."""
+
+    @pytest.fixture
+    def run(self, tmp_path):
+        def make(**changes):
+            specs = [multi_attack_spec(12, "centre", 3, "32/255", number=2) | changes]
+            evaluate(plan(specs, limit=1), tmp_path / "run", ALONE)
+            store = Store(tmp_path / "run")
+            return store, next(cell for cell in store.cells() if cell.perturbation["kind"] == "multi-attack")
+
+        return make
+
+    @staticmethod
+    def faults(store):
+        return [fault for verdict in verify(store.folder) for fault in verdict.faults]
+
+    @staticmethod
+    def shard(store, cell):
+        kinds = ("images", "counts", "objects")
+        return Shard(**{kind: store.rows(cell, kind) for kind in kinds}, kept=store.arrays(cell, "kept"))
+
+    @pytest.mark.parametrize(("every_iterate", "more"), [(False, 1), (False, -1), (True, 999)])
+    def test_pixels_fooled_together_are_counted_again(self, run, every_iterate, more):
+        store, cell = run(every_iterate=every_iterate)
+        assert self.faults(store) == []
+        shard = self.shard(store, cell)
+        wanted = ("cumulative-2", "perturbed", "all")
+        row = next(row for row in shard.counts if (row["goal"], row["state"], row["zone"]) == wanted and row["hits"])
+        row["hits"] += more
+        store.add(cell, shard)
+        (fault,) = self.faults(store)
+        assert "(cumulative-2): stored" in fault
+
+    def test_a_change_outside_the_region_is_seen(self, run):
+        store, cell = run()
+        shard = self.shard(store, cell)
+        key = next(key for key in shard.kept if key.startswith("attack-1"))
+        image = shard.kept[key].copy()
+        image[:, 0, 0] = np.where(image[:, 0, 0] > 0.5, image[:, 0, 0] - 0.01, image[:, 0, 0] + 0.01)
+        shard.kept[key] = image
+        store.add(cell, shard)
+        assert any("pixels changed outside the region" in fault for fault in self.faults(store))
 
 
 def test_the_page_has_its_tables_figures_and_pictures(done):
@@ -193,6 +238,30 @@ class TestCommands:
         assert said.code == 2
         assert message in said.err
         assert "Traceback" not in said.err
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (("--box", "wide"), "expected numbers separated by commas, found 'wide'"),
+            (("--box", "0"), "expected whole numbers above 0"),
+            (("--steps", "2.5"), "expected whole numbers above 0"),
+            (("--eps", "much"), "eps: expected a number or a fraction"),
+            (("--position", "middle"), "position"),
+            (("--loss", "two-terms"), "did you mean 'two-term'?"),
+        ],
+    )
+    def test_mistakes_about_attacks_are_named(self, segstress, words, message):
+        said = segstress("multi-attack", *self.MODEL, *words)
+        assert said.code == 2
+        assert message in said.err
+        assert "unexpected" not in said.err
+
+    @pytest.mark.parametrize("words", [("--weights", "0:2:0.5"), ("--weights", "0:1"), ("--weights", "0:1:0")])
+    def test_mistakes_about_weights_are_named(self, segstress, words):
+        said = segstress("ensemble", "compact:cnn-normal", "compact:transformer-normal", "--data", DATA, *words)
+        assert said.code == 2
+        assert "expected" in said.err
+        assert "unexpected" not in said.err
 
     def test_a_patch_larger_than_the_image_is_cut_and_said(self, segstress):
         said = segstress(

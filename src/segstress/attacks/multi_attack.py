@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import torch
@@ -80,13 +80,15 @@ class MultiAttack:
         """Every attack, and after each what all up to it have fooled together."""
         zones = self._zones(batch, seed)
         together = predict(model(batch.images))
-        standing = (together == batch.labels) & batch.valid
+        sound = (together == batch.labels) & batch.valid
         forwards, backwards = torch.ones(len(batch), dtype=torch.int64), torch.zeros(len(batch), dtype=torch.int64)
         results = []
         for number in range(1, self.number + 1):
-            blow = self._strike(model, batch, zones, standing, seed_of(seed, "multi-attack", str(number)))
-            fallen = standing & (blow.shown != batch.labels)
-            together, standing = torch.where(fallen, blow.shown, together), standing & ~fallen
+            aim = zones["aim"] & batch.valid & (together == batch.labels)
+            blow = self._strike(
+                model, batch, zones.get("inside"), aim, sound, seed_of(seed, "multi-attack", str(number))
+            )
+            together = first_wrong(batch, together, blow.shown)
             forwards, backwards = forwards + blow.forwards, backwards + blow.backwards
             results.append(Result(f"attack-{number}", blow.images, blow.size))
             results.append(Result(f"cumulative-{number}", blow.images, blow.size, prediction=together))
@@ -99,23 +101,29 @@ class MultiAttack:
         zones = distance_zones(self.region.mask(batch, seed), self.distances)
         return zones | {"aim": zones["outside"] if self.aim is None else self.aim.mask(batch, seed)}
 
-    def _strike(self, model: nn.Module, batch: Batch, zones: dict[str, Mask], standing: Mask, seed: int) -> _Blow:
-        """One attack on the aimed pixels that stand; images without any are left as they are."""
+    def _strike(self, model: nn.Module, batch: Batch, inside: Mask | None, aim: Mask, sound: Mask, seed: int) -> _Blow:
+        """One attack on the aimed pixels; images without any are left as they are."""
         blow = _Blow.none(batch)
-        aim = standing & zones["aim"]
         places = aim.flatten(1).any(1).nonzero()[:, 0].tolist()
         if not places:
             return blow
-        region = zones["inside"][places] if "inside" in zones else None
-        kind = _Watched if self.every_iterate else Problem
+        region = None if inside is None else inside[places]
         chosen = batch.pick(places)
-        problem = kind(model, chosen, self.threat, region=region, aim=aim[places], seed=seed, keep="last")
+        problem = _Scene(
+            model,
+            chosen,
+            self.threat,
+            sound=sound[places],
+            watch=self.every_iterate,
+            region=region,
+            aim=aim[places],
+            seed=seed,
+            keep="last",
+        )
         delta = problem.feasible.project(self.attack.run(problem), self.threat.radius)
         blow.images[places], blow.size[places] = problem.feasible.apply(delta), problem.feasible.size(delta)
         last = predict(model(blow.images[places]))
-        if isinstance(problem, _Watched):
-            last = torch.where(problem.shown == chosen.labels, last, problem.shown)
-        blow.shown[places] = last
+        blow.shown[places] = torch.where(problem.shown == chosen.labels, last, problem.shown)
         blow.forwards[places], blow.backwards[places] = problem.forwards + 1, problem.backwards
         return blow
 
@@ -137,15 +145,26 @@ class _Blow:
         return cls(batch.images.clone(), size, batch.labels.clone(), nothing, nothing.clone())
 
 
-class _Watched(Problem):
-    """A problem that remembers the first wrong class which each pixel has shown."""
+class _Scene(Problem):
+    """A problem that tells losses of the whole image, and can watch which wrong class each pixel has shown first."""
 
-    def __init__(self, model: nn.Module, batch: Batch, threat: Threat, **options: Any) -> None:
-        super().__init__(model, batch, threat, **options)
+    def __init__(
+        self, model: nn.Module, batch: Batch, threat: Threat, *, sound: Mask, watch: bool, **rest: Any
+    ) -> None:
+        super().__init__(model, batch, threat, **rest)
+        self.sound, self.watch = sound, watch
         self.shown: Labels = self.labels.clone()
 
     def _view(self, logits: Float[Tensor, "n k h w"], places: list[int], progress: float) -> View:
         view = super()._view(logits, places, progress)
-        earlier = self.shown[places]
-        self.shown[places] = torch.where(earlier == view.labels, view.prediction, earlier)
+        view = replace(view, valid=self.batch.valid[places], sound=self.sound[places])
+        if self.watch:
+            earlier = self.shown[places]
+            self.shown[places] = torch.where(earlier == view.labels, view.prediction, earlier)
         return view
+
+
+def first_wrong(batch: Batch, together: Labels, shown: Labels) -> Labels:
+    """What several attacks have fooled, with one more: a pixel stays as the first that fooled it left it."""
+    fallen = batch.valid & (together == batch.labels) & (shown != batch.labels)
+    return torch.where(fallen, shown, together)

@@ -76,11 +76,11 @@ def multi_attack(
     from ..jobs.spatial import multi_attack_spec, stored_specs
 
     specs = [
-        multi_attack_spec(int(side), place, int(count), radius, number, loss)
+        multi_attack_spec(side, place, count, radius, number, loss)
         | {"every_iterate": every_iterate, "distances": _numbers(distances)}
-        for side in box.split(",")
+        for side in _whole(box)
         for place in position.split(",")
-        for count in steps.split(",")
+        for count in _whole(steps)
         for radius in eps.split(",")
     ]
     asked = plan_of(model, data, stored_specs(plan) if plan else specs, limit, seed, device, batch_size)
@@ -117,7 +117,12 @@ def ensemble(
         raise typer.BadParameter(f"expected two models, found {len(members)}")
     mixed = mixtures(members[0], members[1], _range(weights))
     specs = corruption_specs(corruption.split(","), _numbers(severity), patch_places(_numbers(ratio), patch))
-    specs.append(multi_attack_spec(int(box), "centre", int(steps), eps, number))
+    specs += [
+        multi_attack_spec(side, "centre", count, radius, number)
+        for side in _whole(box)
+        for count in _whole(steps)
+        for radius in eps.split(",")
+    ]
     asked = plan_of(list(mixed.values()), data, stored_specs(plan) if plan else specs, limit, seed, device)
     carry_out(asked, out or Path("runs/ensemble"), workers, lambda folder: ensemble_report(folder, mixed))
 
@@ -158,6 +163,14 @@ def _numbers(text: str) -> list[float]:
         return [float(part) for part in text.split(",") if part]
     except ValueError:
         raise typer.BadParameter(f"expected numbers separated by commas, found '{text}'") from None
+
+
+def _whole(text: str) -> list[int]:
+    """Whole numbers above 0, separated by commas."""
+    numbers = _numbers(text)
+    if not numbers or any(number < 1 or number % 1 for number in numbers):
+        raise typer.BadParameter(f"expected whole numbers above 0 separated by commas, found '{text}'")
+    return [int(number) for number in numbers]
 
 
 def _range(text: str) -> list[float]:

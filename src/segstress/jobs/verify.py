@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from ..attacks import Attack
+from ..attacks.multi_attack import MultiAttack, first_wrong
 from ..core import BadInput, Batch, Result, seed_of
 from ..data import resize
 from ..metrics.counts import ACTUAL, HITS, count
@@ -63,12 +64,14 @@ def _verify(store: Store, cell: Cell, work: Work) -> Verdict:
     seen: list[tuple[int, int, int]] = []
     for key, image in kept.items():
         goal, _, id_ = key.partition("|")
-        batch = stack([resize(judge.data.read(id_), judge.data.resize)]).to(work.numerics.device)
+        batch = _batch(judge, id_)
         pixels = torch.from_numpy(image)[None].to(batch.images)
         found += [f"{id_} ({goal}): {fault}" for fault in _faults(judge, batch, goal, pixels)]
         tally, tally_8bit = (_tally(judge, batch, each) for each in (pixels, (pixels * 255).round() / 255))
         found += _differences({(id_, goal): tally}, stored, work.numerics.batch_size)
         seen.append((tally[:, HITS].sum(), tally_8bit[:, HITS].sum(), tally[:, ACTUAL].sum()))
+    if isinstance(judge.perturbation, MultiAttack):
+        found += _together(judge, judge.perturbation, kept, stored)
     others = sorted({id_ for id_, _ in stored} - {key.partition("|")[2] for key in kept})
     chosen = tuple(id_ for id_ in others if seed_of(cell.seed, id_, "verify") < SHARE * 2**63)
     found += _differences(
@@ -81,14 +84,42 @@ def _verify(store: Store, cell: Cell, work: Work) -> Verdict:
 def _faults(judge: Judge, batch: Batch, goal: str, pixels: torch.Tensor) -> list[str]:
     """Ball, box and region of a kept image."""
     change = judge.perturbation
-    inside = change.region if isinstance(change, Attack) else None
+    inside = change.region if isinstance(change, Attack | MultiAttack) else None
     zones = {} if inside is None else {"inside": inside.mask(batch, judge.seed)}
     result = Result(goal, pixels, torch.zeros(len(batch)))
     return [fault for fault in faults(change, batch, result, zones) if fault]
 
 
+def _batch(judge: Judge, id_: str) -> Batch:
+    return stack([resize(judge.data.read(id_), judge.data.resize)]).to(judge.numerics.device)
+
+
+def _together(judge: Judge, change: MultiAttack, kept: Mapping[str, np.ndarray], stored: Counts) -> list[str]:
+    """What several attacks have fooled together, pixel by pixel from the image that each of them left."""
+    found = []
+    for id_ in sorted({key.partition("|")[2] for key in kept}):
+        batch = _batch(judge, id_)
+        together = _predict(judge, batch.images)
+        again = {}
+        for number in range(1, change.number + 1):
+            pixels = torch.from_numpy(kept[f"attack-{number}|{id_}"])[None].to(batch.images)
+            together = first_wrong(batch, together, _predict(judge, pixels))
+            again[id_, f"cumulative-{number}"] = _count(judge, batch, together)
+        if change.every_iterate:  # which also fools what only steps on the way did, and those are not kept
+            again = {key: tally for key, tally in again.items() if stored[key][:, HITS].sum() > tally[:, HITS].sum()}
+        found += _differences(again, stored, judge.numerics.batch_size)
+    return found
+
+
 def _tally(judge: Judge, batch: Batch, pixels: torch.Tensor) -> np.ndarray:
-    prediction = judge.predict(pixels.to(judge.numerics.torch_dtype()))
+    return _count(judge, batch, _predict(judge, pixels))
+
+
+def _predict(judge: Judge, pixels: torch.Tensor) -> torch.Tensor:
+    return judge.predict(pixels.to(judge.numerics.torch_dtype()))
+
+
+def _count(judge: Judge, batch: Batch, prediction: torch.Tensor) -> np.ndarray:
     return count(prediction, batch.labels, batch.valid, len(judge.data.classes))[0].cpu().numpy()
 
 

@@ -1,6 +1,7 @@
 """The region-aware multi-attack."""
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 
 from segstress.attacks.losses import View, losses
 from segstress.core import BadInput, perturbations
+from segstress.core.registry import Entry
 from segstress.metrics.counts import predict
 from segstress.testing.toys import toy_batch, toy_model
 
@@ -109,6 +111,17 @@ def test_nothing_left_to_fool_costs_nothing(model, batch):
     assert all(torch.equal(result.images, batch.images) for result in done.results)
 
 
+@pytest.mark.parametrize(
+    ("region", "inside"),
+    [({"kind": "box", "height": 999, "width": 999}, True), ({"kind": "rectangle", "top": 999}, False)],
+)
+def test_a_region_of_all_or_nothing_changes_nothing(model, batch, region, inside):
+    done = multi(region=region).perturb(model, batch, 0)
+    assert (done.zones["inside"] == inside).all()
+    assert all(torch.equal(result.images, batch.images) for result in done.results)
+    assert all(torch.equal(result.prediction, predict(model(batch.images))) for result in done.results[1::2])
+
+
 def test_is_data_and_refuses_what_it_cannot_do():
     change = multi(every_iterate=True)
     assert perturbations.build(json.loads(json.dumps(perturbations.spec(change)))) == change
@@ -119,10 +132,46 @@ def test_is_data_and_refuses_what_it_cannot_do():
         multi(attack="segpg")
 
 
-def test_two_term_loss_weighs_both_sorts_of_pixels_alike():
-    logits = torch.zeros(1, 2, 1, 4, dtype=torch.float64)  # of equal logits the first class is predicted
-    labels = torch.tensor([[[0, 0, 0, 1]]])
-    everywhere = torch.ones_like(labels, dtype=torch.bool)
-    view = View(logits, labels, everywhere, everywhere.double(), 0.0, targeted=False)
-    values = losses.get("two-term")(view)[0, 0]
-    assert torch.allclose(values, torch.log(torch.tensor(2.0)).double() * torch.tensor([1, 1, 1, 3]) / 6)
+class TestTwoTerms:
+    """Six pixels: three right and one wrong among the aimed, one right and one wrong that are not aimed at."""
+
+    LABELS = torch.tensor([[[0, 0, 0, 1, 0, 1]]])  # of equal logits the first class is predicted
+    EVERYWHERE = torch.ones_like(LABELS, dtype=torch.bool)
+    AIM = torch.tensor([[[True, True, True, True, False, False]]])
+
+    def weights(self, loss, **known):
+        """What the loss multiplies the cross-entropy of each pixel by."""
+        logits = torch.zeros(1, 2, 1, 6, dtype=torch.float64)
+        view = View(logits, self.LABELS, self.AIM, self.EVERYWHERE.double(), 0.0, targeted=False, **known)
+        return (losses.get(loss)(view)[self.AIM] / math.log(2)).tolist()
+
+    def test_aimed_pixels_alone(self):
+        assert self.weights("two-term-aimed") == pytest.approx([1 / 6, 1 / 6, 1 / 6, 1 / 2])
+        assert self.weights("two-term") == self.weights("two-term-aimed"), "without more being told"
+
+    def test_released_over_the_whole_image(self):
+        known = {"valid": self.EVERYWHERE, "sound": self.EVERYWHERE}
+        assert self.weights("two-term", **known) == pytest.approx([1 / 8, 1 / 8, 1 / 8, 1 / 4])
+        assert self.weights("two-term-aimed", **known) == self.weights("two-term-aimed")
+
+    def test_released_leaves_out_what_was_never_right(self):
+        never = self.EVERYWHERE & (self.LABELS == 0)
+        assert self.weights("two-term", valid=self.EVERYWHERE, sound=never)[3] == 0
+
+
+def test_losses_are_told_of_the_whole_image(model, batch, monkeypatch):
+    views = []
+
+    def spy(view):
+        """Cross-entropy, overheard."""
+        views.append(view)
+        return losses.get("ce")(view)
+
+    monkeypatch.setitem(losses._entries, "spy", Entry(spy, {}, ""))
+    multi(number=2, attack={**ATTACK, "loss": "spy"}).perturb(model, batch, 0)
+    right = batch.valid & (predict(model(batch.images)) == batch.labels)
+    assert len(views) == 2 * ATTACK["steps"]
+    for view in views:
+        assert torch.equal(view.valid, batch.valid)
+        assert torch.equal(view.sound, right)
+    assert views[-1].aim.sum() < views[0].aim.sum()
