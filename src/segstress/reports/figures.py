@@ -14,7 +14,7 @@ from .assessment import Assessment
 from .drawing import CALM, HARM, INK, PALE, SOFT, STYLE, Drawing, canvas
 from .naming import briefly, percent
 
-PERCENT = FuncFormatter(lambda share, _: f"{100 * share:.0f}")
+PERCENT = FuncFormatter(lambda share, _: f"{100 * share:.3g}")  # 2.5 beside 5, where the whole axis is short
 
 
 def drawings(judged: Assessment) -> list[Drawing]:
