@@ -41,7 +41,7 @@ class Server:
     def begin(self) -> None:
         arguments = [str(ROOM), str(self.folder), str(self.port), self.mode, TOKEN]
         self.process = subprocess.Popen([sys.executable, "-c", SERVER, *arguments])
-        for _ in range(300):
+        for _ in range(1200):  # a busy machine takes its time
             try:
                 urllib.request.urlopen(self.url).close()
                 return

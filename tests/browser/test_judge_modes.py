@@ -32,7 +32,9 @@ def picture(page, panel: str) -> str:
 @pytest.mark.parametrize("server", ["screen"], indirect=True)
 def test_screening_keeps_rejects_and_undoes(browser, server: Server) -> None:
     page = come_in(browser, server.url)
-    assert "natural image that shows (look at: cat)?" in page.text_content("#task")
+    assert page.text_content("#task") == "Is this a natural image that shows cat?"
+    assert page.locator("#do-keep").bounding_box()["y"] < page.viewport_size["height"]
+    assert page.locator("canvas").bounding_box() == page.locator(".view").bounding_box()  # nothing of it is cut off
     assert page.locator("figure").count() == 1
     assert offered(page) == set()
     plain = picture(page, "image")
@@ -68,9 +70,9 @@ def test_review_shows_labels_and_says_what_is_wrong_with_them(browser, server: S
     page.keyboard.press("ArrowLeft")
     assert page.text_content("#why") == "What is wrong with the labels?"
     press(page, "2")
-    for _ in range(9):
-        page.keyboard.press("ArrowRight")
-        page.wait_for_timeout(50)
+    for _ in range(8):
+        press(page, "ArrowRight")
+    page.keyboard.press("ArrowRight")
     page.wait_for_selector("#rest:not([hidden])")
     assert page.text_content("#rest-title") == "All done"
     settled(page)

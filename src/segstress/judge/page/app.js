@@ -3,15 +3,17 @@
 const at = (id) => document.getElementById(id);
 const UNFIT = ["not a natural image", "does not show the class", "cannot be told", "other"];
 const MODES = {
-  choose: { task: "Which prediction is better", panels: ["A", "image", "B"], without: [], actions: [
+  choose: { task: (classes) => `Which prediction is better (look at: ${classes})?`, panels: ["A", "image", "B"],
+    without: [], actions: [
     ["left", "A is better", ["ArrowLeft", "1"]], ["right", "B is better", ["ArrowRight", "2"]],
     ["tie", "No difference", ["ArrowDown"]], ["reject", "Reject the image", ["x"]]],
     why: "Why is this image not to be used?", reasons: UNFIT },
-  screen: { task: "Is this a natural image that shows", panels: ["image"],
+  screen: { task: (classes) => `Is this a natural image that shows ${classes}?`, panels: ["image"],
     without: ["flicker", "opacity", "difference", "bare", "legend"], actions: [
     ["keep", "Keep", ["ArrowRight", "1"]], ["reject", "Reject", ["ArrowLeft", "x"]]],
     why: "Why is this image not to be used?", reasons: UNFIT },
-  review: { task: "Are these labels right", panels: ["image", "labels"], without: ["flicker", "difference"], actions: [
+  review: { task: (classes) => `Are these labels right (look at: ${classes})?`, panels: ["image", "labels"],
+    without: ["flicker", "difference"], actions: [
     ["keep", "Right", ["ArrowRight", "1"]], ["reject", "Not right", ["ArrowLeft", "x"]]],
     why: "What is wrong with the labels?",
     reasons: ["an outline is off", "a class is wrong", "something is missing", "other"] },
@@ -85,7 +87,7 @@ async function next() {
   trial = left[0];
   document.body.dataset.ready = "false";
   if (!trial) return rest("All done", "Thank you. Your decisions are kept; e saves them to a file.");
-  at("task").textContent = `${mode.task}${trial.classes.length ? ` (look at: ${trial.classes.join(", ")})` : ""}?`;
+  at("task").textContent = mode.task(trial.classes.join(", "));
   const wanted = trial;
   const found = await Promise.all([pictures.get(trial.image), ...trial.maps.map((name) => pictures.labels(name))]).catch(() => null);
   if (wanted !== trial) return;
