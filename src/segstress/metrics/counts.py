@@ -35,32 +35,23 @@ def predict(
     """The class with the largest logit at each pixel, but for those `without`; of equal ones the first.
 
     NaN and infinity are refused. The check makes a GPU wait; a loop may leave it out now and then."""
+    if without:
+        logits = logits.scatter(1, torch.stack(tuple(without), 1), -math.inf)
     if logits.device.type != "cpu":
-        if without:
-            logits = logits.scatter(1, torch.stack(tuple(without), 1), -math.inf)
         if check:
             _check_finite(logits.amax(1))
         return logits.argmax(1)
     # On a CPU argmax over the class axis costs ten times this running maximum, and attacks ask at every step.
-    largest = _plane(logits, 0, without).clone()
+    largest = logits[:, 0].clone()
     winner = torch.zeros_like(largest, dtype=torch.int16)
     leads = torch.empty_like(winner)
     for class_ in range(1, logits.shape[1]):
-        plane = _plane(logits, class_, without)
-        torch.gt(plane, largest, out=leads)
+        torch.gt(logits[:, class_], largest, out=leads)
         torch.maximum(winner, leads.mul_(class_), out=winner)
-        torch.maximum(largest, plane, out=largest)
+        torch.maximum(largest, logits[:, class_], out=largest)
     if check:
         _check_finite(largest)
     return winner.long()
-
-
-def _plane(logits: Tensor, class_: int, without: Sequence[Tensor]) -> Float[Tensor, "b h w"]:
-    """One class's logits, minus infinity at the pixels where it is left out; a copy of them all would cost more."""
-    plane = logits[:, class_]
-    for left_out in without:
-        plane = plane.masked_fill(left_out == class_, -math.inf)
-    return plane
 
 
 def _check_finite(largest: Float[Tensor, "b h w"]) -> None:
