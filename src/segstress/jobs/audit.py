@@ -10,7 +10,7 @@ import numpy as np
 from ..metrics.scores import image_accuracy, image_miou
 from ..runtime import Cell, Store
 
-FEWEST = 4  # images of an audit
+FEWEST = 8  # images of an audit
 
 
 @dataclass(frozen=True)
@@ -44,17 +44,14 @@ def choose(store: Store, clean: Cell, cells: Sequence[Cell], tolerance: float, m
 
 
 def _keep(scores: np.ndarray, costs: np.ndarray, tolerance: float, most_passes: float) -> list[int]:
-    """Add the attack that lowers accuracy and mIoU most for its passes, until the rest is worth too little.
-
-    Clean is there already; what already meets the tolerance gains nothing by going lower."""
+    """Add the attack that lowers accuracy and mIoU most, until no more is to be gained; clean is there already."""
     floor, current = scores.min(0).mean(0), scores[0]
     kept: list[int] = []
     while len(kept) < len(costs) and (current.mean(0) - floor > tolerance).any():
-        lacking = current.mean(0) - floor > tolerance
-        gains = np.where(lacking, (current - np.minimum(current, scores[1:])).mean(1), 0).sum(1)
+        gains = (current - np.minimum(current, scores[1:])).mean((1, 2))
         affordable = costs + costs[kept].sum() <= most_passes
         gains[~affordable | np.isin(np.arange(len(costs)), kept)] = -1
-        best = int((gains / np.maximum(costs, 1)).argmax())
+        best = int(gains.argmax())
         if gains[best] <= 0:
             break
         kept.append(best)
