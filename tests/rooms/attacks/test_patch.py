@@ -1,5 +1,7 @@
 """The adversarial patch."""
 
+import itertools
+
 import torch
 
 from segstress.core import perturbations
@@ -47,3 +49,19 @@ def test_views_make_it_sturdy_against_noise():
         return total
 
     assert under_noise(4) < under_noise(0)
+
+
+def test_shifted_views_make_it_sturdy_against_its_place():
+    def moved(shift):
+        model, batch, done = patched(keep="last", steps=60, views=8, light=0, grain=0, shift=shift)
+        inside = done.zones["inside"][:, None]
+        moves = itertools.product(range(-2, 3), repeat=2)  # every one that views of shift 2 draw from
+        hung = [torch.where(inside, done.results[0].images.roll(move, (-2, -1)), batch.images) for move in moves]
+        return sum(right(model, batch, images) for images in hung)
+
+    assert moved(2) < moved(0)
+
+
+def test_a_view_that_hangs_in_its_place_changes_nothing():
+    still, plain = (patched(keep="last", views=views, light=0, grain=0)[2].results[0].images for views in (1, 0))
+    assert torch.allclose(still, plain, atol=1e-9)

@@ -15,12 +15,13 @@ from ..losses import LossName
 from ..problem import Problem
 
 Deltas = Float[Tensor, "b c h w"]
+Move = tuple[int, int]  # pixels down and to the right
 
 
 @attacks.register("patch")
 @settings
 class Patch:
-    """Adam on the pixels of a patch, over changes of light (patches of arXiv:2108.06179, EOT of arXiv:1707.07397).
+    """Adam on the pixels of a patch, over changes of light and place (arXiv:2108.06179, EOT of arXiv:1707.07397).
 
     Give it a region and eps=1: then any picture is allowed there. With views add keep=last, since the best look of all
     was at a lucky view and not at the patch itself.
@@ -34,6 +35,7 @@ class Patch:
     views: Annotated[int, Field(ge=0)] = 0  # changed views of the patch averaged at each step; 0 = the patch as it is
     light: Annotated[float, Field(ge=0)] = 0.1  # deviation of brightness and of contrast in a view
     grain: Annotated[float, Field(ge=0)] = 0.1  # deviation of the noise in a view
+    shift: Annotated[int, Field(ge=0)] = 0  # pixels by which a view may hang off its place, cut at the region's edge
 
     def run(self, problem: Problem) -> Deltas:
         """Climb by running means of the gradient and of its square."""
@@ -52,7 +54,7 @@ class Patch:
         return delta
 
     def _gradient(self, problem: Problem, delta: Deltas, progress: float, streams: list[torch.Generator]) -> Deltas:
-        """The mean over views; a view is contrast x patch + brightness + noise, so the slope is scaled by contrast."""
+        """The mean over views; each is contrast x shifted patch + brightness + noise, and the slope goes back so."""
         if not self.views:
             return problem.look(delta, self.loss, progress).gradient
         total = torch.zeros_like(delta)
@@ -60,12 +62,27 @@ class Patch:
             drawn = torch.stack([torch.randn(2, generator=one) for one in streams]).to(delta)[:, :, None, None, None]
             noise = torch.stack([torch.randn(delta.shape[1:], generator=one) for one in streams]).to(delta)
             contrast, brightness = 1 + self.light * drawn[:, 0], self.light * drawn[:, 1]
-            patch = problem.batch.images + delta
+            moves = [self._move(one) for one in streams]
+            patch = _rolled(problem.batch.images + delta, moves)
             view = contrast * patch + brightness + self.grain * noise
-            total += contrast * problem.look(view - problem.batch.images, self.loss, progress).gradient
+            slope = contrast * problem.look(view - problem.batch.images, self.loss, progress).gradient
+            total += _rolled(slope, [(-down, -right) for down, right in moves])
         return total / self.views
+
+    def _move(self, generator: torch.Generator) -> Move:
+        if not self.shift:
+            return 0, 0
+        down, right = torch.randint(-self.shift, self.shift + 1, (2,), generator=generator).tolist()
+        return down, right
 
     def passes(self) -> tuple[int, int]:
         """One pass a view, and a look at the clean image and at the last patch."""
         looks = self.steps * max(1, self.views)
         return looks + 2, looks
+
+
+def _rolled(images: Deltas, moves: list[Move]) -> Deltas:
+    """Each image moved by itself."""
+    if not any(map(any, moves)):
+        return images
+    return torch.stack([image.roll(move, (-2, -1)) for image, move in zip(images, moves, strict=True)])
