@@ -17,13 +17,18 @@ from torch import nn
 
 from segstress.attacks import Attack, attacks
 from segstress.core import Batch, Threat
+from segstress.data import load as load_data
+from segstress.data import readable
 from segstress.models.folding import fold
 
 
-def scene(model: nn.Module, height: int, width: int) -> Batch:
-    """Smooth noise, labelled as the model sees it."""
-    coarse = torch.rand(1, 3, 12, 16, generator=torch.Generator().manual_seed(0))
-    images = nn.functional.interpolate(coarse, (height, width), mode="bicubic").clamp(0, 1)
+def scene(model: nn.Module, data: str | None, height: int, width: int) -> Batch:
+    """The first image of a dataset, or noise, labelled as the model sees it."""
+    if data is None:
+        images = torch.rand(1, 3, height, width, generator=torch.Generator().manual_seed(0))
+    else:
+        source = load_data(data)
+        images = next(readable(source, source.ids())).image[None]
     labels = model(images).argmax(1)
     return Batch(("noise",), images, labels, torch.ones_like(labels, dtype=torch.bool))
 
@@ -50,16 +55,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--network", choices=sorted(NETWORKS), default="enet")
     parser.add_argument("--weights", type=Path, help="folder with <network>.pth; random weights by default")
-    parser.add_argument("--size", default="360x480", help="height x width")
+    parser.add_argument("--data", help="dataset whose first image is looked at; noise by default")
+    parser.add_argument("--size", default="360x480", help="of the noise, height x width")
     parser.add_argument("--attack", default="alma-prox")
     parser.add_argument("--steps", type=int, default=100, help="of the attack; 0 = none")
     parser.add_argument("--pairs", type=int, default=15)
     asked = parser.parse_args()
     torch.set_num_threads(1)
     model = load(asked.network, asked.weights)
-    batch = scene(model, *map(int, asked.size.split("x")))
+    batch = scene(model, asked.data, *map(int, asked.size.split("x")))
     found = fold(model, batch.images)
-    print(f"{asked.network} {asked.size}: {found.layers} layers folded, logits apart by {found.apart:.1e}")
+    size = "x".join(map(str, batch.labels.shape[1:]))
+    print(f"{asked.network} {size}: {found.layers} layers folded, logits apart by {found.apart:.1e}")
     ratios = [look(model, batch) / look(found.model, batch) for _ in range(asked.pairs)]
     print(
         f"one forward and backward: {statistics.median(ratios):.2f} times faster (pairs from {min(ratios):.2f} to"

@@ -52,7 +52,7 @@ def unit(norm: str) -> int:
 
 
 def places(finds: Sequence[Find]) -> dict[Place, dict[str, list[Find]]]:
-    """Finds by model, data, norm and threshold, attack by attack, and then the best of all where there are several."""
+    """Finds by model, data, norm and threshold, the strictest first; by attack, and the best of all of several last."""
     found: dict[Place, dict[str, list[Find]]] = {}
     for find in finds:
         here = found.setdefault((find.model, find.data, find.norm, find.threshold), {})
@@ -63,7 +63,7 @@ def places(finds: Sequence[Find]) -> dict[Place, dict[str, list[Find]]]:
                 replace(best, attack=BEST, forwards=forwards, backwards=backwards)
                 for best, forwards, backwards in _bests(attacks)
             ]
-    return found
+    return dict(sorted(found.items(), key=lambda each: (*each[0][:3], -float(each[0][3].rstrip("%")))))
 
 
 def groups(finds: Sequence[Find]) -> dict[Group, list[Find]]:

@@ -72,7 +72,7 @@ def _draw(axis: Axes, attacks: Attacks, norm: str, *, falling: bool) -> None:
         sizes = np.sort([scale * find.size for find in members if find.success])
         broken = 100 * np.arange(len(sizes) + 1) / len(members)
         levels = 100 - broken if falling else broken
-        looks = {"color": INK, "linewidth": 2.0} if attack == BEST else stroke
+        looks = {"color": INK, "linewidth": 3.0, "zorder": 1} if attack == BEST else stroke  # below what it equals
         spots, heights = np.concatenate(([0], sizes, [edge])), np.append(levels, levels[-1])
         axis.step(spots, heights, where="post", label=briefly(attack), **looks)
     if norm == "linf":

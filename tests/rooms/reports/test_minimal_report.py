@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from segstress.reports.minimal import BEST, Find, costs, groups, smallest, table
+from segstress.reports.minimal import BEST, Find, costs, groups, places, smallest, table
 from segstress.reports.minimal_figures import curves
 from segstress.reports.minimal_page import headlines, write_page
 
@@ -86,15 +86,16 @@ def test_a_curve_falls_by_one_image_at_every_success_and_its_mirror_rises():
 
 def test_the_axis_is_linear_up_to_two_and_then_logarithmic():
     axis = curves([*FINDS, find("b", "4", 128)])[0].figure.axes[0]
-    places = axis.transData.transform([(size, 0) for size in (0, 1, 2, 4, 8, 16, 32)])[:, 0]
-    first, second, *rest = np.diff(places)
+    spots = axis.transData.transform([(size, 0) for size in (0, 1, 2, 4, 8, 16, 32)])[:, 0]
+    first, second, *rest = np.diff(spots)
     assert first == pytest.approx(second)
     assert rest == pytest.approx([rest[0]] * len(rest), rel=0.02)
 
 
 def test_cdfs_of_two_thresholds_stand_side_by_side():
     lower = [replace(each, threshold="90%", size=each.size / 2) for each in FINDS]
-    *_, broken = curves([*FINDS, *lower])
+    *_, broken = curves([*lower, *FINDS])
+    assert [place[3] for place in places([*lower, *FINDS])] == ["99%", "90%"]
     assert [axis.get_title(loc="left") for axis in broken.figure.axes] == [
         f"net on set, {share} of pixels" for share in ("99%", "90%")
     ]
