@@ -14,9 +14,10 @@ from segstress.core import BadInput
 from segstress.data import load
 from segstress.data.resize import resize_images
 from segstress.jobs import Ways, evaluate
-from segstress.jobs.ensemble import mixtures, steps_of
-from segstress.jobs.spatial import corruption_specs, multi_attack_spec, patch_places, spatial_report
-from segstress.jobs.spatial_results import spots
+from segstress.jobs.spatial.ensemble import mixtures, steps_of
+from segstress.jobs.spatial.report import spatial_report
+from segstress.jobs.spatial.results import spots
+from segstress.jobs.spatial.specs import corruption_specs, multi_attack_spec, patch_places
 from segstress.jobs.verify import verify
 from segstress.runtime import Shard, Store
 

@@ -33,7 +33,8 @@ def plan_of(
 def carry_out(plan: Any, out: Path, workers: int, report: Callable[[Path], Path] | None = None) -> None:
     """Evaluate, write the page, print what is lost; exit code 1 where an image could not be answered."""
     from ..jobs import Ways, evaluate
-    from ..jobs.spatial import spatial_report, too_large
+    from ..jobs.spatial.report import spatial_report
+    from ..jobs.spatial.specs import too_large
     from .progress import watch
 
     with watch(console, "damaging") as progress:
@@ -48,7 +49,7 @@ def carry_out(plan: Any, out: Path, workers: int, report: Callable[[Path], Path]
 
 def _show(folder: Path) -> None:
     """Class-mean accuracy inside and outside, and what is lost of it."""
-    from ..jobs.spatial_results import spots
+    from ..jobs.spatial.results import spots
 
     table = Table("model", "perturbation", "severity", "region", "inside", "RCE", "outside", "RCE", "whole", "RCE")
     for spot in spots(folder):

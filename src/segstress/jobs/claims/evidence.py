@@ -18,7 +18,7 @@ from ..mad.plan import read_contest
 from ..minimal import finds
 from ..plan import read_plan
 from ..report import report, studies
-from ..spatial_results import spots
+from ..spatial.results import spots
 
 Asked = Callable[[int], Mapping[str, Any]]  # a plan for so many test images
 

@@ -15,7 +15,8 @@ from ...reports.findings import Answer, Check, span
 from ...reports.findings_figures import Words, points
 from ...reports.spatial import Spot
 from ...reports.table import Column, Table
-from ..spatial import corruption_specs, spatial_report
+from ..spatial.report import spatial_report
+from ..spatial.specs import corruption_specs
 from .claim import claims
 from .evidence import Evaluation, Evidence, Need
 from .runs import NORMAL, SEEDS, named

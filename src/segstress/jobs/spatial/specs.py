@@ -1,24 +1,17 @@
-"""Localized damage from question to page: plans from a few settings, and the page of a run."""
+"""Perturbations of parts of images from a few settings."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..core import BadImage, BadInput, Spec
-from ..corruptions import expand
-from ..data import load as load_data
-from ..data import resize
-from ..reports.naming import percent
-from ..reports.spatial import HEADLINE, Spot
-from ..reports.spatial_figures import drawings
-from ..reports.spatial_page import write_page
-from ..reports.spatial_tables import attacked, common, masks, overview, scores
-from .plan import Plan, read_yaml
-from .spatial_results import scenes, spots
+from ...core import BadImage, BadInput, Spec
+from ...corruptions import expand
+from ...data import load as load_data
+from ...data import resize
+from ..plan import Plan, read_yaml
 
 
 def corruption_specs(
@@ -96,27 +89,3 @@ def too_large(plan: Plan) -> Iterator[str]:
             wide = getattr(region, "size", getattr(region, "width", 0))
             if tall > height or wide > width:
                 yield f"{change.label}: {tall} x {wide} pixels do not fit into {height} x {width}, so they are cut"
-
-
-def spatial_report(folder: Path, out: Path | None = None, extra: Mapping[str, Any] | None = None) -> Path:
-    """Write the page of localized damage; its path. Extra tables and drawings come first."""
-    found = spots(folder)
-    if not found:
-        raise BadInput(f"{folder} holds no corruption and no localized attack; expected a run of segstress spatial")
-    local = [spot for spot in found if spot.region and spot.goal == "any" and not spot.corner]
-    given = extra or {}
-    tables = [*given.get("tables", ()), overview(local), attacked(found), common(found), masks(found), scores(found)]
-    figures = [*given.get("drawings", ()), *drawings(found)]
-    return write_page(
-        out or folder / "spatial", folder.resolve().name, headline(found), tables, figures, scenes(folder)
-    )
-
-
-def headline(found: Sequence[Spot]) -> str:
-    """The run in one sentence: where damage to a part hurts the rest most."""
-    outside = [spot for spot in found if not math.isnan(spot.rce(HEADLINE, "outside"))]
-    zone, judged = ("outside", outside) if outside else ("all", list(found))
-    worst = max(judged, key=lambda spot: spot.rce(HEADLINE, zone))
-    place = "outside of what was damaged" if outside else "on the whole image"
-    lost = percent(worst.rce(HEADLINE, zone))
-    return f"{worst.model} loses up to {lost} % of its class-mean accuracy {place} ({worst.what} {worst.strength})."

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core import BadInput, Spec
-from ..models import models
-from ..reports.spatial_ensemble import Step, drawing, sweep, table
-from .spatial import spatial_report
-from .spatial_results import spots
+from ...core import BadInput, Spec
+from ...models import models
+from ...reports.spatial_ensemble import Step, drawing, sweep, table
+from .report import spatial_report
+from .results import spots
 
 
 def mixtures(first: Spec, second: Spec, weights: Sequence[float]) -> dict[float, Spec]:

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ..attacks import Attack, attacks
-from ..attacks.multi_attack import MultiAttack
-from ..core import BadInput, Perturbation, perturbations, regions
-from ..corruptions import Corrupt, corruptions
-from ..reports import Frame
-from ..reports.spatial import Spot
-from ..reports.spatial_page import Scene
-from ..runtime import Cell, Store
-from .plan import read_plan
-from .report import declared
+from ...attacks import Attack, attacks
+from ...attacks.multi_attack import MultiAttack
+from ...core import BadInput, Perturbation, perturbations, regions
+from ...corruptions import Corrupt, corruptions
+from ...reports import Frame
+from ...reports.spatial import Spot
+from ...reports.spatial_page import Scene
+from ...runtime import Cell, Store
+from ..plan import read_plan
+from ..report import declared
 
 IMAGES, OUTCOMES = 3, 4  # of each dataset in the gallery
 Counts = dict[tuple[str, str, str], np.ndarray]  # state, goal, zone -> (images, classes, 3)
