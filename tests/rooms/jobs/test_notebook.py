@@ -89,3 +89,24 @@ def test_mistakes_get_one_line(toy, change, words):
         segstress.attack(change.get("name", "pgd"), model, images, labels, eps=change.get("eps", 0.1), **settings)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        (
+            lambda labels: torch.full_like(labels, 1)[:, 1:],
+            "target: expected a label map (3, 12, 12), found (3, 11, 12)",
+        ),
+        (lambda labels: torch.full_like(labels, 77), "found id 77"),
+        (lambda labels: 77, "found id 77"),
+        (lambda labels: "mapp:wanted.png", "did you mean 'map'"),
+        (lambda labels: "prediction", "no other"),
+    ],
+)
+def test_targets_that_do_not_fit_get_one_line(toy, target, words):
+    model, images, labels, _ = toy
+    with pytest.raises(BadInput) as caught:
+        segstress.attack("alma-prox", model, images, labels, target=target(labels), steps=1)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
