@@ -135,6 +135,7 @@ def places(spots: Sequence[Spot]) -> Iterator[Drawing]:
     for place, stroke in zip(values, strokes(len(values)), strict=True):
         axis.scatter(values[place], range(len(lines)), color=stroke["color"], zorder=2, label=place)
     axis.set_yticks(range(len(lines)), list(lines))
+    axis.axvline(0, color=INK, linewidth=0.5)  # or small differences would look large
     axis.set(xlabel="RCE outside, %", ylim=(len(lines) - 0.5, -0.5))
     axis.xaxis.set_major_formatter(PERCENT)
     figure.legend(loc="outside upper right", ncols=len(values))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from PIL import Image
 from scipy import ndimage
 
 from .drawing import Drawing
-from .export import to_csv, to_latex
+from .export import show, to_csv, to_latex
 from .gallery import paint, photograph
 from .naming import slugs
 from .study import Frame
@@ -63,7 +63,7 @@ def write_page(
         "spatial.html",
         title=title,
         headline=headline,
-        tables=full,
+        tables=[leaner(table) for table in full],
         drawings=drawings,
         strips=strips,
         listed=LISTED,
@@ -72,6 +72,20 @@ def write_page(
     index = folder / "index.html"
     index.write_text(page, encoding="utf-8")
     return index
+
+
+def leaner(table: Table) -> Table:
+    """The table for the page: settings that are the same in every row are said once, below it."""
+    columns = [[row[place] for row in table.rows] for place in range(len(table.columns))]
+    same = {
+        column: values[0]
+        for column, values in zip(table.columns, columns, strict=True)
+        if column.kind in ("text", "count") and column.key != "model" and len(set(values)) == 1
+    }
+    if not same:
+        return table
+    said = ", ".join(f"{column.title.lower()} {show(value, column.kind)}" for column, value in same.items())
+    return replace(table.without([column.key for column in same]), note=f"{table.note} In every row: {said}.".strip())
 
 
 def _strips(scenes: Sequence[Scene], folder: Path) -> list[Strip]:

@@ -11,6 +11,7 @@ from segstress.core import regions
 from segstress.reports.spatial import Spot, known_mean
 from segstress.reports.spatial_ensemble import sweep
 from segstress.reports.spatial_figures import drawings
+from segstress.reports.spatial_page import leaner
 from segstress.reports.spatial_tables import attacked, common, masks, scores
 
 
@@ -97,6 +98,16 @@ def test_best_single_attack_and_all_together():
     assert row[8] == found[1].score("mean_accuracy", "outside")
     assert row[9] == found[3].score("mean_accuracy", "outside")
     assert row[9] < row[8] < row[7]
+
+
+def test_the_page_says_once_what_every_row_says():
+    full = masks([spot(place=patches(0.5), severity=severity) for severity in (1.0, 1.0, 3.0, 3.0)])
+    lean = leaner(full)
+    gone = {column.key for column in full.columns} - {column.key for column in lean.columns}
+    assert gone == {"data", "perturbation", "masks"}
+    assert lean.note.endswith("In every row: data d, perturbation fog, masks 2.")
+    assert [row[1] for row in lean.rows] == ["1", "3"]
+    assert len(full.columns) == len(full.rows[0]), "the files keep all"
 
 
 def test_a_sweep_compares_each_end_with_its_own():
