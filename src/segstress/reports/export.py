@@ -74,10 +74,10 @@ def escape(text: str) -> str:
 
 def show(cell: Cell, kind: Kind) -> str:
     """A cell as people read it: shares in percent with one digit."""
+    if math.isnan(cell.value if isinstance(cell, Interval) else cell if isinstance(cell, float) else 0):
+        return "-"
     if isinstance(cell, Interval):
         return f"{percent(cell.value)} [{percent(cell.low)}, {percent(cell.high)}]"
-    if isinstance(cell, float) and math.isnan(cell):
-        return "-"
     if kind == "share":
         return percent(float(cell))
     if kind == "count":

@@ -50,11 +50,11 @@ def test_the_page_of_the_zoo_is_the_one_that_its_results_give():
 def test_a_document_says_every_figure_and_every_finding():
     text = zoo.document(results(""))
     assert f"| {NAME} | segstress train x | 5 | 50.0 | 25.0 [20.0, 30.0] |" in text
-    assert "| always background | " in text
+    assert "| one class everywhere | " in text
     assert "12.5 [12.5, 12.5]" in text
     assert "### 1. All swans are white: not seen" in text
     assert "- No: no black. Found: one." in text
-    assert next(line for line in text.splitlines() if "not-attacked" in line).count("- [-, -]") == 4
+    assert next(line for line in text.splitlines() if "not-attacked" in line).count("| - ") == 4
 
 
 def test_figures_of_other_weights_are_not_shown(keep):
@@ -63,7 +63,7 @@ def test_figures_of_other_weights_are_not_shown(keep):
     assert zoo.current() == []
     keep(results(fingerprint(load(f"compact:{NAME}"), f"compact:{NAME}")))
     (table,) = zoo.current()
-    assert [row[0] for row in table.rows] == [NAME, "always background"]
+    assert [row[0] for row in table.rows] == [NAME, "one class everywhere"]
     assert "not computed now" in table.note
 
 

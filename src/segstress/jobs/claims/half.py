@@ -92,8 +92,11 @@ def _table(judged: Mapping[str, Assessment], short: Mapping[str, Assessment]) ->
     rows = tuple(_row(name, found, short.get(name)) for name, found in judged.items())
     first = next(iter(judged.values()))
     same = [_sure(first.constant(figure)) for figure in ("accuracy", "cmiou", "accuracy", *FIGURES)]
-    rows += ((f"always {first.commonest}", 0.0, *same),)
-    note = "95 % bootstrap intervals over images. Last line: a model that looks at nothing, under any attack."
+    rows += (("one class everywhere", 0.0, *same),)
+    note = (
+        "95 % bootstrap intervals over images. Last line: a model that looks at nothing, under any attack, and says"
+        f" {first.commonest}; over the foreground the commonest of the other classes."
+    )
     return Table("shares", "Clean, under the attack of the training, under the battery", columns, rows, note)
 
 
