@@ -64,6 +64,18 @@ def test_worst_case_is_at_most_every_candidate(done):
     assert run["worst_case"]["cmiou_bound"] <= run["worst_case"]["cmiou"]
 
 
+def test_what_is_kept_of_objects_is_what_both_maps_have_right(done):
+    store = Store(done)
+    for cell in store.cells():
+        maps = store.arrays(cell, "maps")
+        for key in (key for key in maps if key.split("|")[0] in ("any", "accuracy", "miou")):
+            goal, image = key.split("|")
+            truth, clean = maps[f"truth|{image}"], maps[f"clean|{image}"]
+            both = (truth > 0) & (clean == truth) & (maps[key] == truth)
+            rows = [row for row in store.rows(cell, "objects") if (row["goal"], row["image"]) == (goal, image)]
+            assert sum(row["kept"] for row in rows) == both.sum()
+
+
 def test_unlike_sizes_in_one_run_equal_single_runs(tmp_path):
     whole = write_folder(tmp_path / "whole", [(16, 20), (24, 16), (12, 12), (16, 20)])
     evaluate(plan(data=[f"folder:{whole}?classes=7&ignore=255"]), tmp_path / "together", ALONE)

@@ -121,21 +121,21 @@ def _objects(store: Store, clean: Cell, members: Members, ids: Sequence[str]) ->
     """Objects of the images with a clean answer; where a perturbation has none, clean stands in, never chosen."""
     place = {id_: index for index, id_ in enumerate(ids)}
     base = {(row["image"], row["object"]): row for row in store.rows(clean, "objects")}
-    right: dict[str, dict[tuple[str, int], int]] = {}
-    for cell, change in members:
-        rows = [row for row in store.rows(cell, "objects") if row["goal"] != "miou"]
-        right[_label(change)] = {(row["image"], row["object"]): row["correct"] for row in rows}
     common = sorted(base)
     column = {key: np.array([base[each][key] for each in common], np.int64) for key in ("class", "area", "clean")}
+    after: dict[str, dict[str, np.ndarray]] = {"correct": {}, "kept": {}}
+    for cell, change in members:
+        rows = [row for row in store.rows(cell, "objects") if row["goal"] != "miou"]
+        found = {(row["image"], row["object"]): row for row in rows}
+        for key, by in after.items():
+            by[_label(change)] = np.array([found.get(each, base[each])[key] for each in common], np.int64)
     return Objects(
         image=np.array([place[image] for image, _ in common], dtype=np.int64),
         klass=column["class"],
         area=column["area"],
         clean=column["clean"],
-        correct={
-            label: np.array([by.get(key, base[key]["clean"]) for key in common], dtype=np.int64)
-            for label, by in right.items()
-        },
+        correct=after["correct"],
+        kept=after["kept"],
     )
 
 

@@ -136,9 +136,11 @@ class Judge:
         return {"raw_size": result.raw_size, "won": shares[0], "won_8bit": shares[1]}
 
     def _object_rows(self, row: Row, sample: Sample, maps: Mapping[str, Tensor]) -> Iterator[Row]:
-        """How many pixels of each true object are right, before and after."""
+        """How many pixels of each true object are right before, after, and both."""
         found = objects(sample.labels.numpy(), sample.valid.numpy(), self.data.background)
-        right = {name: object_hits(found, labels.numpy()) for name, labels in maps.items()}
+        clean, after = maps["clean"].numpy(), maps[row["goal"]].numpy()
+        both = np.where(clean == after, clean, -1)
+        clean_hits, hits, kept = (object_hits(found, labels).tolist() for labels in (clean, after, both))
         for number, (klass, area) in enumerate(zip(found.classes.tolist(), found.areas.tolist(), strict=True)):
             yield {
                 "image": row["image"],
@@ -146,8 +148,9 @@ class Judge:
                 "object": number,
                 "class": klass,
                 "area": area,
-                "clean": int(right["clean"][number]),
-                "correct": int(right[row["goal"]][number]),
+                "clean": clean_hits[number],
+                "correct": hits[number],
+                "kept": kept[number],
             }
 
 

@@ -70,6 +70,7 @@ class Objects:
     area: np.ndarray  # pixels
     clean: np.ndarray  # pixels right in the clean prediction
     correct: Mapping[str, np.ndarray]  # outcome label -> pixels right (goal accuracy)
+    kept: Mapping[str, np.ndarray]  # outcome label -> pixels right both clean and then
 
 
 @dataclass(frozen=True, eq=False)

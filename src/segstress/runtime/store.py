@@ -31,7 +31,7 @@ COUNTS = pa.schema(
 )
 OBJECTS = pa.schema(
     [("image", pa.string()), ("goal", pa.string())]
-    + [(name, pa.int64()) for name in ("object", "class", "area", "clean", "correct")]
+    + [(name, pa.int64()) for name in ("object", "class", "area", "clean", "correct", "kept")]
 )
 TRACES = pa.schema([("image", pa.string()), ("forwards", pa.int64()), ("correct", pa.int64())])
 SCHEMAS = {  # images last: it says that the shard is whole

@@ -85,8 +85,8 @@ def test_claim_3_follows_the_objects():
     objects = found.study.objects
     for large in (True, False):
         stand = (objects.area > np.median(objects.area)) == large
-        correct = {label: np.where(stand, objects.clean, 0) for label in objects.correct}
-        turned = replace(found, study=replace(found.study, objects=replace(objects, correct=correct)))
+        kept = {label: np.where(stand, objects.clean, 0) for label in objects.kept}
+        turned = replace(found, study=replace(found.study, objects=replace(objects, kept=kept)))
         assert judge("3-small-objects", judged={BATTERY.name: {"a": turned}}).checks[0].holds == large
 
 

@@ -65,6 +65,7 @@ def tiny() -> Study:
             area=np.array([6, 4, 2, 8]),
             clean=np.array([6, 4, 2, 6]),
             correct={"x": np.array([1, 1, 0, 0]), "y": np.array([3, 2, 0, 4])},
+            kept={"x": np.array([1, 1, 0, 0]), "y": np.array([2, 2, 0, 4])},
         ),
         frames=(),
         warnings=(),

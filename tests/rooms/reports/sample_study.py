@@ -98,8 +98,9 @@ class World:
         parts = [self.truths[place] == klass for place, klass in found]
         pairs = [(place, part) for (place, _), part in zip(found, parts, strict=True)]
 
-        def right(predictions: list[np.ndarray]) -> np.ndarray:
-            return np.array([np.sum(part & (predictions[place] == self.truths[place])) for place, part in pairs])
+        def right(*predictions: list[np.ndarray]) -> np.ndarray:
+            agree = [[part & (seen[place] == self.truths[place]) for seen in predictions] for place, part in pairs]
+            return np.array([np.logical_and.reduce(each).sum() for each in agree])
 
         return Objects(
             image=np.array([place for place, _ in found]),
@@ -107,6 +108,7 @@ class World:
             area=np.array([part.sum() for part in parts]),
             clean=right(self.cleans),
             correct={label: right(predictions) for label, predictions in maps.items()},
+            kept={label: right(self.cleans, predictions) for label, predictions in maps.items()},
         )
 
     def frame(self, label: str, place: int, prediction: np.ndarray) -> Frame:

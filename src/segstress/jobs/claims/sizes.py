@@ -41,17 +41,18 @@ class Sizes:
 
 @dataclass(frozen=True, eq=False)
 class Survival:
-    """How much of the objects is right, summed by image and group of size."""
+    """Pixels of the objects by image and group of size."""
 
-    clean: np.ndarray  # (images, groups)
-    worst: np.ndarray
-    objects: np.ndarray
+    area: np.ndarray  # (images, groups)
+    clean: np.ndarray  # right on clean images
+    worst: np.ndarray  # right in the worst case
+    kept: np.ndarray  # right in both
     areas: tuple[int, ...]  # largest of each group, pixels
 
     def shares(self, weights: np.ndarray) -> np.ndarray:
-        """What is left of each group's clean share, for each draw of images."""
+        """Of the pixels that are right clean, those that survive in each group, for each draw of images."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            shares: np.ndarray = (weights @ self.worst) / (weights @ self.clean)
+            shares: np.ndarray = (weights @ self.kept) / (weights @ self.clean)
         return shares
 
     def share(self, group: int) -> Interval:
@@ -66,24 +67,28 @@ class Survival:
 def survival(judged: Assessment) -> Survival:
     """Objects in groups of equal number by area; each image under the attack that is worst for its accuracy."""
     objects, chosen = judged.study.objects, judged.worst["accuracy"].chosen
-    correct = np.stack([objects.clean, *(objects.correct[label] for label in judged.labels[1:])])
     known = chosen[objects.image] != NOBODY
-    worst = correct[chosen[objects.image], np.arange(len(objects.image))]
+
+    def worst(after: Mapping[str, np.ndarray]) -> np.ndarray:
+        pixels = np.stack([objects.clean, *(after[label] for label in judged.labels[1:])])
+        return pixels[chosen[objects.image], np.arange(len(objects.image))]
+
     edges = np.quantile(objects.area[known], np.arange(1, GROUPS) / GROUPS)
     group = np.searchsorted(edges, objects.area)
-    tables = np.zeros((3, len(judged.study.ids), GROUPS))
-    for table, right in zip(tables, (objects.clean, worst, objects.area), strict=True):
-        np.add.at(table, (objects.image[known], group[known]), (right / objects.area)[known])
+    tables = np.zeros((4, len(judged.study.ids), GROUPS))
+    counted = (objects.area, objects.clean, worst(objects.correct), worst(objects.kept))
+    for table, pixels in zip(tables, counted, strict=True):
+        np.add.at(table, (objects.image[known], group[known]), pixels[known])
     largest = tuple(int(objects.area[known & (group == each)].max(initial=0)) for each in range(GROUPS))
-    return Survival(tables[0], tables[1], tables[2], largest)
+    return Survival(*tables, areas=largest)
 
 
 def _check(name: str, judged: Assessment) -> Check:
     found = survival(judged)
     lead = found.lead()
     return Check(
-        f"Of what {name} has right clean, the battery leaves less in the smallest quarter of the objects than in the"
-        " largest",
+        f"Of the pixels that {name} has right on clean images, fewer survive the battery in the smallest quarter of"
+        " the objects than in the largest",
         f"{span(found.share(0))} % and {span(found.share(-1))} %, difference {span(lead)} points",
         lead.low > 0,
     )
@@ -128,7 +133,7 @@ def _table(judged: Mapping[str, Assessment]) -> Table:
         rows.append((name, *figures, *quarters, *ends))
     note = (
         "Objects are connected pieces of the truth. Share kept: the figure in the worst case over the clean one; for"
-        " objects the share of their pixels that is right, mean over objects. A model with less than"
+        " objects the share of the pixels right on clean images that are still right. A model with less than"
         f" {percent(FLOOR)} % of the foreground left is listed and not judged: there is nothing to fall first."
     )
     return Table("sizes", "What is left, by figure and by size", columns, tuple(rows), note)
@@ -147,13 +152,13 @@ def _right(judged: Mapping[str, Assessment]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, found in judged.items():
         seen = survival(found)
-        shares = [right.sum(0) / seen.objects.sum(0) for right in (seen.clean, seen.worst)]
+        shares = [right.sum(0) / seen.area.sum(0) for right in (seen.clean, seen.worst)]
         rows.append((name, *(float(share) for state in shares for share in state)))
     areas = ", ".join(map(str, survival(next(iter(judged.values()))).areas))
     note = (
-        f"Share of an object's pixels that is right, mean over the objects of a quarter; areas up to {areas} pixels."
-        " A whole object has at least about 18 (a triangle of diameter 6); smaller pieces are what others leave of one."
-        " Where little is right on clean images, the share kept of it says little."
+        f"Share of the pixels of a quarter's objects that is right; areas up to {areas} pixels. A whole object has at"
+        " least about 18 (a triangle of diameter 6); smaller pieces are what others leave of one. Pixels that an attack"
+        " sets right by chance count here, and not among those that survive."
     )
     return Table("right", "What is right, by size", columns, tuple(rows), note)
 
@@ -164,7 +169,7 @@ def _drawing(standing: Mapping[str, Assessment]) -> Drawing:
         kept = survival(found)
         lines[name] = (kept.areas, (100 * kept.shares(np.ones((1, len(kept.clean))))[0]).tolist())
     caption = (
-        "Objects in quarters by area: what the battery leaves of the share that is right on clean images. A line that"
+        "Objects in quarters by area: of the pixels right on clean images, those that survive the battery. A line that"
         " rises says that small objects fall first."
     )
     around = Words("sizes", "Survival by size", caption, "area of the objects up to, pixels", "kept, %")
