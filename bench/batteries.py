@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from segstress.jobs import Ways, evaluate
-from segstress.jobs.audit import FEWEST, choose
+from segstress.jobs.audit import Rule, choose
 from segstress.jobs.report import studies
 from segstress.metrics import metrics
 from segstress.metrics.intervals import difference
@@ -59,10 +59,9 @@ def curve(folder: Path, whole: Assessment) -> None:
     }
     cost = {outcome.label: sum(outcome.passes) / len(whole.study.ids) for outcome in whole.study.outcomes}
     total = sum(cost.values())
-    audited = min(FEWEST, len(whole.study.ids))
     print("share of passes   kept   accuracy lost   NmIoU lost   (points, against all attacks on all images)")
     for share in (0.1, 0.2, 0.3, 0.4, 0.6, 1.0):
-        choice = choose(store, clean, attacks, 0.0, share * total)
+        choice = choose(store, clean, attacks, Rule(spend=share))
         kept = [whole.labels.index(names[key]) for key in choice.kept]
         spent = sum(cost[whole.labels[place]] for place in kept) / total
         lost = []
@@ -73,7 +72,7 @@ def curve(folder: Path, whole: Assessment) -> None:
             worst = counts[chosen, np.arange(counts.shape[1])]
             lost.append(100 * (score(worst) - whole.worst_score(figure)))
         print(f"{spent:15.2f} {len(kept):6d} {lost[0]:+15.2f} {lost[1]:+12.2f}")
-    print(f"(the choice was made on all {len(whole.study.ids)} images here; a run audits {audited} or a tenth)")
+    print(f"(the choice was made on all {len(whole.study.ids)} images here; a run makes it on a few)")
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ..metrics.scores import image_accuracy, image_miou
 from ..runtime import Cell, Store
 
-FEWEST = 8  # images of an audit
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -24,16 +24,51 @@ class Choice:
     loss_nmiou: tuple[float, float, float]
 
 
-def choose(store: Store, clean: Cell, cells: Sequence[Cell], tolerance: float, most_passes: float = np.inf) -> Choice:
-    """Keep the attacks that bring the audited worst case within the tolerance, or as many as the passes allow."""
+@dataclass(frozen=True)
+class Rule:
+    """When an attack is worth its passes."""
+
+    tolerance: float = 0.0  # by which the kept attacks' worst case may stay above that of all
+    core: int = 0  # so many of the first attacks are kept whatever the sample says, if they can be paid
+    spend: float = 1.0  # most of the passes that all attacks cost
+    most_passes: float = np.inf  # of an image, whatever share that is
+
+    def keep(self, scores: np.ndarray, costs: np.ndarray) -> list[int]:
+        """Add the attack that lowers accuracy and mIoU most, until no more is to be gained; clean is there already."""
+        most = min(self.most_passes, self.spend * costs.sum() * (1 + ROUNDING))
+        kept = [place for place in range(self.core) if costs[: place + 1].sum() <= most]
+        floor, current = scores.min(0).mean(0), scores[[0, *(1 + place for place in kept)]].min(0)
+        while len(kept) < len(costs) and (current.mean(0) - floor > self.tolerance).any():
+            gains = (current - np.minimum(current, scores[1:])).mean((1, 2))
+            affordable = costs + costs[kept].sum() <= most
+            gains[~affordable | np.isin(np.arange(len(costs)), kept)] = -1
+            best = int(gains.argmax())
+            if gains[best] <= 0:
+                break
+            kept.append(best)
+            current = np.minimum(current, scores[1 + best])
+        return kept or [int(scores[1:].mean((1, 2)).argmin())]
+
+    def left_out(self, scores: np.ndarray, costs: np.ndarray) -> np.ndarray:
+        """What the choice made without an image loses on that image: an honest estimate for images never audited."""
+        losses = []
+        for place in range(scores.shape[1]):
+            others = np.delete(scores, place, axis=1)
+            kept = self.keep(others, costs) if others.shape[1] else []
+            chosen = scores[[0, *(1 + number for number in kept)], place].min(0)
+            losses.append(chosen - scores[:, place].min(0))
+        return np.array(losses)
+
+
+def choose(store: Store, clean: Cell, cells: Sequence[Cell], rule: Rule) -> Choice:
+    """Keep the attacks that the rule finds worth it on the images that all of them have answered."""
     ids = sorted({row["image"] for row in store.rows(clean, "images") if row["status"] == "ok"})
     for cell in cells:
         answered = {row["image"] for row in store.rows(cell, "images") if row["status"] == "ok"}
         ids = [id_ for id_ in ids if id_ in answered]
     scores = np.stack([_scores(store, cell, ids) for cell in (clean, *cells)])  # (candidates, images, 2)
     costs = np.array([_passes(store, cell) for cell in cells])
-    kept = _keep(scores, costs, tolerance, most_passes)
-    left = _left_out(scores, costs, tolerance, most_passes)
+    kept, left = rule.keep(scores, costs), rule.left_out(scores, costs)
     return Choice(
         kept=tuple(cells[place].key for place in kept),
         dropped=tuple(cell.key for place, cell in enumerate(cells) if place not in kept),
@@ -41,33 +76,6 @@ def choose(store: Store, clean: Cell, cells: Sequence[Cell], tolerance: float, m
         loss_accuracy=_interval(left[:, 0]),
         loss_nmiou=_interval(left[:, 1]),
     )
-
-
-def _keep(scores: np.ndarray, costs: np.ndarray, tolerance: float, most_passes: float) -> list[int]:
-    """Add the attack that lowers accuracy and mIoU most, until no more is to be gained; clean is there already."""
-    floor, current = scores.min(0).mean(0), scores[0]
-    kept: list[int] = []
-    while len(kept) < len(costs) and (current.mean(0) - floor > tolerance).any():
-        gains = (current - np.minimum(current, scores[1:])).mean((1, 2))
-        affordable = costs + costs[kept].sum() <= most_passes
-        gains[~affordable | np.isin(np.arange(len(costs)), kept)] = -1
-        best = int(gains.argmax())
-        if gains[best] <= 0:
-            break
-        kept.append(best)
-        current = np.minimum(current, scores[1 + best])
-    return kept or [int(scores[1:].mean((1, 2)).argmin())]
-
-
-def _left_out(scores: np.ndarray, costs: np.ndarray, tolerance: float, most_passes: float) -> np.ndarray:
-    """What the choice made without an image loses on that image: an honest estimate for images never audited."""
-    losses = []
-    for place in range(scores.shape[1]):
-        others = np.delete(scores, place, axis=1)
-        kept = _keep(others, costs, tolerance, most_passes) if others.shape[1] else []
-        chosen = scores[[0, *(1 + number for number in kept)], place].min(0)
-        losses.append(chosen - scores[:, place].min(0))
-    return np.array(losses)
 
 
 def _interval(losses: np.ndarray, draws: int = 1000) -> tuple[float, float, float]:

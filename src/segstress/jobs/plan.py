@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import pydantic
-import yaml
 from pydantic import BeforeValidator, Field
 
 from ..core import (
-    BadInput,
     Perturbation,
     Radius,
     Spec,
@@ -29,13 +25,11 @@ from ..data import load as load_data
 from ..models import fingerprint, models
 from ..models import load as load_model
 from ..runtime import Cell, Numerics
+from .battery import Battery, Share, Specs, battery
 from .perturbing import read_perturbation
+from .reading import checked, read_file
 
 AUDIT = 0.1  # share of the images that a budget is planned on
-
-
-def _listed(value: Any) -> Any:
-    return [value] if isinstance(value, str | Mapping) else value
 
 
 def _radii(value: Any) -> Any:
@@ -50,14 +44,7 @@ def _seconds(value: Any) -> Any:
     return float(value[:-1]) * units[value[-1]] if isinstance(value, str) and value[-1:] in units else value
 
 
-def _share(value: Any) -> Any:
-    """A share written as a number or in percent."""
-    return float(value.rstrip("% ")) / 100 if isinstance(value, str) and value.endswith("%") else value
-
-
-Share = Annotated[float, BeforeValidator(_share), Field(ge=0, lt=1)]
 Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0)]
-Specs = Annotated[list[str | dict[str, Any]], BeforeValidator(_listed)]
 
 
 @settings
@@ -91,16 +78,16 @@ class Plan:
 
     def waves(self) -> list[Perturbation]:
         """The battery in its order: each attack gets the images that the earlier ones left something of."""
-        return self._read(battery(self.battery)["perturbations"]) if self.battery else []
+        return self._read(battery(self.battery).perturbations) if self.battery else []
 
-    def audited(self) -> float:
-        """The share of images on which the whole battery is tried before attacks are chosen for the rest; 0 = none."""
-        share = battery(self.battery).get("audit", 0.0) if self.battery else 0.0
-        return 0.0 if self.exhaustive else share or (AUDIT if self.budget else 0.0)
-
-    def tolerance(self) -> float:
-        """How far above the whole battery's the audited worst case of the chosen attacks may stay."""
-        return battery(self.battery).get("tolerance", 0.0) if self.battery else 0.0
+    def audited(self) -> Battery | None:
+        """The battery that is to be tried on a sample before attacks are chosen for the rest, if that is asked for."""
+        if self.exhaustive or not self.battery:
+            return None
+        asked = battery(self.battery)
+        if self.budget and not asked.audit:
+            asked = replace(asked, audit=AUDIT)
+        return asked if asked.audit else None
 
     def _read(self, specs: Sequence[Spec]) -> list[Perturbation]:
         given: dict[str, Any] = {"norm": self.norm, "target": self.target}
@@ -145,58 +132,10 @@ def _facts(data: Dataset) -> dict[str, Any]:
     }
 
 
-def _plans() -> Traversable:
-    return files("segstress").joinpath("plans")
-
-
-def batteries() -> list[str]:
-    """The batteries that come with the package."""
-    return sorted(Path(path.name).stem for path in _plans().iterdir() if path.name.endswith(".yaml"))
-
-
-def battery(name: str) -> dict[str, Any]:
-    """A battery by name or path: `about` and `perturbations`."""
-    if name in batteries():
-        plain = read_yaml(_plans().joinpath(f"{name}.yaml").read_text(), name)
-    elif name.endswith((".yaml", ".yml")):
-        plain = read_yaml(_text(Path(name)), name)
-    else:
-        raise BadInput(f"unknown battery '{name}'; known: {', '.join(batteries())}, or the path of a .yaml file")
-    if "base" in plain:
-        plain["perturbations"] = battery(plain["base"])["perturbations"]
-    if "perturbations" not in plain:
-        raise BadInput(f"battery {name}: expected 'perturbations' or 'base', found {sorted(plain)}")
-    return plain
-
-
 def read_plan(source: Path | str | Mapping[str, Any]) -> Plan:
     """A plan from a file or a mapping."""
-    plain = dict(source) if isinstance(source, Mapping) else read_yaml(_text(Path(source)), str(source))
-    try:
-        return Plan(**plain)
-    except pydantic.ValidationError as error:
-        fault = error.errors()[0]
-        place = ".".join(map(str, fault["loc"]))
-        found = "" if fault["type"] == "missing" else f", found {fault['input']!r}"
-        raise BadInput(f"plan: {place}: {fault['msg'].removeprefix('Value error, ')}{found}") from error
-
-
-def read_yaml(text: str, name: str) -> dict[str, Any]:
-    """A YAML mapping."""
-    try:
-        plain = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise BadInput(f"{name} is not valid YAML: {str(error).splitlines()[0]}") from error
-    if not isinstance(plain, dict):
-        raise BadInput(f"{name}: expected a mapping, found {type(plain).__name__}")
-    return plain
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}; expected a YAML plan") from error
+    plain = source if isinstance(source, Mapping) else read_file(Path(source), "expected a YAML plan")
+    return checked(Plan, plain, "plan")
 
 
 def names(specs: Sequence[Spec]) -> str:

@@ -10,7 +10,8 @@ from ..core import digest, perturbations, seed_of
 from ..data import datasets
 from ..runtime import Cell, Store, Unit, write
 from .answer import finishers
-from .audit import FEWEST, Choice, choose
+from .audit import Choice, Rule, choose
+from .battery import Battery
 from .cost import affordable_passes
 from .plan import Plan
 
@@ -30,23 +31,24 @@ def stages(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> Ite
     def everything(cell: Cell) -> list[str]:
         return plan.ids(datasets.build(cell.data))
 
-    if not plan.audited():
+    audited = plan.audited()
+    if audited is None:
         yield Stage(cells, everything, chained=not plan.exhaustive)
         return
 
     def sample(cell: Cell) -> list[str]:
         ids = everything(cell)
-        size = max(FEWEST, round(plan.audited() * len(ids)))
-        chosen = set(sorted(ids, key=lambda id_: seed_of(plan.seed, id_, "audit"))[:size])
+        first = sorted(ids, key=lambda id_: seed_of(plan.seed, id_, "audit"))
+        chosen = set(first[: audited.sample(len(ids))])
         return [id_ for id_ in ids if id_ in chosen]
 
     yield Stage(cells, sample, chained=False)
-    choices = _choices(plan, store, cells, workers)
+    choices = _choices(plan, audited, store, cells, workers)
     dropped = {key for choice in choices for key in choice.dropped}
     yield Stage([cell for cell in cells if cell.key not in dropped], everything, chained=True)
 
 
-def _choices(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> list[Choice]:
+def _choices(plan: Plan, audited: Battery, store: Store, cells: Sequence[Cell], workers: int) -> list[Choice]:
     """The choice for each model, dataset and threat; once made it stands, so that a resumed run keeps to it."""
     path = store.folder / "choice.json"
     if path.exists():
@@ -56,7 +58,8 @@ def _choices(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> l
         if len(chain) > 1:
             clean = next(c for c in cells if c.prints == chain[0].prints and c.perturbation["kind"] == "clean")
             affordable = affordable_passes(plan, chain[0], workers) if plan.budget else float("inf")
-            choices.append(choose(store, clean, chain, plan.tolerance(), affordable))
+            spend = audited.rest(len(plan.ids(datasets.build(clean.data))))
+            choices.append(choose(store, clean, chain, Rule(audited.tolerance, audited.core, spend, affordable)))
     write(path, json.dumps([asdict(choice) for choice in choices], indent=1).encode())
     return choices
 

@@ -9,7 +9,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
-import pydantic
 import yaml
 from pydantic import Field
 from torch import nn
@@ -24,7 +23,7 @@ from ..training import Augmentation, Backbone, Checkpoints, Recipe, Task, Watche
 from ..training.batches import Reader
 from ..training.trainee import Trainee, adapt
 from .perturbing import read_perturbation
-from .plan import read_yaml
+from .reading import checked, read_yaml
 
 Count = Annotated[int, Field(ge=1)]
 Spec = str | dict[str, Any]
@@ -147,14 +146,7 @@ def read_training_plan(source: str | None, changes: Mapping[str, Any]) -> Traini
     inner = {key: plain.pop(key) for key in ("share", "attack") if key in changes}
     if inner:
         plain["recipe"] = {**recipes.read(plain.get("recipe", TrainingPlan.recipe)), **inner}
-    try:
-        return TrainingPlan(**plain)
-    except pydantic.ValidationError as error:
-        fault = error.errors()[0]
-        place = ".".join(map(str, fault["loc"]))
-        raise BadInput(
-            f"training plan: {place}: {fault['msg'].removeprefix('Value error, ')}, found {fault['input']!r}"
-        ) from error
+    return checked(TrainingPlan, plain, "training plan")
 
 
 def _read(source: str) -> dict[str, Any]:

@@ -6,10 +6,14 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.conftest import net
 
 from segstress.jobs import Ways, evaluate
-from segstress.jobs.audit import _keep, _left_out
+from segstress.jobs.audit import Rule
+from segstress.jobs.battery import Battery
+from segstress.jobs.battery import battery as named
 from segstress.jobs.report import figures
 from segstress.runtime import Store
 
@@ -25,32 +29,56 @@ STRONG, COMPLEMENT, WEAK = [0.1, 0.1, 0.1, 0.9, 0.9], [0.9, 0.9, 0.9, 0.1, 0.2],
 
 
 def test_complementary_attacks_are_kept_and_the_covered_one_dropped():
-    kept = _keep(scores(WEAK, STRONG, COMPLEMENT), np.ones(3), tolerance=0.0, most_passes=np.inf)
+    kept = Rule().keep(scores(WEAK, STRONG, COMPLEMENT), np.ones(3))
     assert kept == [1, 2]
 
 
 def test_a_tolerance_saves_attacks():
     slight = [0.1, 0.1, 0.1, 0.1, 0.09]
     whole = scores([0.1] * 5, slight)
-    assert _keep(whole, np.ones(2), 0.0, np.inf) == [1]
-    assert _keep(scores([0.1] * 4 + [0.11], slight), np.ones(2), 0.01, np.inf) == [1]
-    assert len(_keep(scores(STRONG, COMPLEMENT), np.ones(2), 0.5, np.inf)) == 1
+    assert Rule().keep(whole, np.ones(2)) == [1]
+    assert Rule(0.01).keep(scores([0.1] * 4 + [0.11], slight), np.ones(2)) == [1]
+    assert len(Rule(0.5).keep(scores(STRONG, COMPLEMENT), np.ones(2))) == 1
 
 
 def test_a_budget_keeps_to_what_it_can_pay():
-    kept = _keep(scores(STRONG, COMPLEMENT, WEAK), np.array([300.0, 300.0, 40.0]), 0.0, most_passes=340)
+    kept = Rule(most_passes=340).keep(scores(STRONG, COMPLEMENT, WEAK), np.array([300.0, 300.0, 40.0]))
     assert sum(np.array([300.0, 300.0, 40.0])[kept]) <= 340
     assert 0 in kept
 
 
 def test_at_least_one_attack_is_kept():
-    assert len(_keep(scores([0.9] * 5), np.ones(1), 0.0, np.inf)) == 1
-    assert len(_keep(scores(STRONG, WEAK), np.ones(2), 0.0, most_passes=0)) == 1
+    assert len(Rule().keep(scores([0.9] * 5), np.ones(1))) == 1
+    assert len(Rule(most_passes=0).keep(scores(STRONG, WEAK), np.ones(2))) == 1
+
+
+def test_the_core_is_kept_whatever_the_sample_says_and_others_join_it():
+    some = scores(WEAK, STRONG, COMPLEMENT)
+    assert Rule(core=1).keep(some, np.ones(3)) == [0, 1, 2]
+    assert Rule(core=3).keep(some, np.ones(3)) == [0, 1, 2]
+    assert Rule(core=2, spend=2 / 3).keep(some, np.ones(3)) == [0, 1]
+    assert Rule(core=2, spend=1 / 3).keep(some, np.ones(3)) == [0]
+
+
+@given(images=st.integers(1, 500), audit=st.floats(0.01, 0.5), fewest=st.integers(1, 9), spend=st.floats(0.1, 1))
+def test_an_audit_and_what_it_leaves_spend_no_more_than_allowed(images, audit, fewest, spend):
+    rule = Battery(perturbations=["pgd"], audit=audit, fewest=fewest, spend=spend)
+    sample = rule.sample(images)
+    assert min(fewest, images) <= sample <= images
+    spent = sample + rule.rest(images) * (images - sample)
+    assert spent <= max(spend * images, sample) + 1e-9
+
+
+def test_the_adaptive_battery_leaves_room_for_its_core():
+    adaptive, whole = named("adaptive"), named("strong")
+    assert adaptive.perturbations == whole.perturbations
+    for images in (24, 100, 1000):
+        assert adaptive.core / len(whole.perturbations) <= adaptive.rest(images) + 0.03
 
 
 def test_the_estimate_of_the_loss_does_not_see_the_image_it_is_made_on():
     only_here = [0.9, 0.9, 0.9, 0.9, 0.0]  # nothing but image 4 tells that this attack is worth anything
-    losses = _left_out(scores([0.5] * 5, only_here), np.ones(2), 0.0, np.inf)
+    losses = Rule().left_out(scores([0.5] * 5, only_here), np.ones(2))
     assert losses[:4].max() == pytest.approx(0)
     assert losses[4] == pytest.approx([0.5, 0.5])
 

@@ -69,18 +69,20 @@ def survival(judged: Assessment) -> Survival:
     objects, chosen = judged.study.objects, judged.worst["accuracy"].chosen
     known = chosen[objects.image] != NOBODY
 
-    def worst(after: Mapping[str, np.ndarray]) -> np.ndarray:
+    def in_worst(after: Mapping[str, np.ndarray]) -> np.ndarray:
         pixels = np.stack([objects.clean, *(after[label] for label in judged.labels[1:])])
-        return pixels[chosen[objects.image], np.arange(len(objects.image))]
+        worst: np.ndarray = pixels[chosen[objects.image], np.arange(len(objects.image))]
+        return worst
 
     edges = np.quantile(objects.area[known], np.arange(1, GROUPS) / GROUPS)
     group = np.searchsorted(edges, objects.area)
     tables = np.zeros((4, len(judged.study.ids), GROUPS))
-    counted = (objects.area, objects.clean, worst(objects.correct), worst(objects.kept))
+    counted = (objects.area, objects.clean, in_worst(objects.correct), in_worst(objects.kept))
     for table, pixels in zip(tables, counted, strict=True):
         np.add.at(table, (objects.image[known], group[known]), pixels[known])
     largest = tuple(int(objects.area[known & (group == each)].max(initial=0)) for each in range(GROUPS))
-    return Survival(*tables, areas=largest)
+    area, clean, worst, kept = tables
+    return Survival(area, clean, worst, kept, largest)
 
 
 def _check(name: str, judged: Assessment) -> Check:

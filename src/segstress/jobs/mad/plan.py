@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import pydantic
 import torch
 import yaml
 from pydantic import Field
@@ -23,7 +22,8 @@ from ...data import load as load_data
 from ...models import Model, fingerprint, models
 from ...models import load as load_model
 from ...runtime import Numerics, write
-from ..plan import Specs, read_yaml
+from ..battery import Specs
+from ..reading import checked, read_file, read_yaml
 
 FILE = "contest.yaml"
 
@@ -126,16 +126,8 @@ def read_contest(source: Path | Mapping[str, Any]) -> Contest:
     if isinstance(source, Mapping):
         plain = dict(source)
     else:
-        path = source / FILE if source.is_dir() else source
-        try:
-            plain = read_yaml(path.read_text(), str(path))
-        except OSError as error:
-            raise BadInput(f"{path} cannot be read: {error.strerror}; begin with segstress mad index") from error
-    try:
-        return Contest(**plain)
-    except pydantic.ValidationError as error:
-        fault = error.errors()[0]
-        raise BadInput(f"competition: {'.'.join(map(str, fault['loc']))}: {fault['msg']}") from error
+        plain = read_file(source / FILE if source.is_dir() else source, "begin with segstress mad index")
+    return checked(Contest, plain, "competition")
 
 
 def admit(folder: Path, contest: Contest) -> None:

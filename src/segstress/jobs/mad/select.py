@@ -19,7 +19,7 @@ from ...core import BadImage, BadInput
 from ...data import load as load_data
 from ...data import resize
 from ...runtime import write
-from ..plan import read_yaml
+from ..reading import read_yaml
 from .plan import Contest, Entrant
 from .screening import rejected
 from .store import ContestStore, read_table, write_table

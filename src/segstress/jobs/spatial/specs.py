@@ -11,7 +11,8 @@ from ...core import BadImage, BadInput, Spec
 from ...corruptions import expand
 from ...data import load as load_data
 from ...data import resize
-from ..plan import Plan, read_yaml
+from ..plan import Plan
+from ..reading import read_yaml
 
 
 def corruption_specs(

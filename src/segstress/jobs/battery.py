@@ -1,0 +1,73 @@
+"""Batteries: attacks in an order, and how a part of them is chosen where all would cost too much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from ..core import BadInput, settings
+from .reading import checked, read_file, read_yaml
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str | Mapping) else value
+
+
+def _share(value: Any) -> Any:
+    """A share written as a number or in percent."""
+    return float(value.rstrip("% ")) / 100 if isinstance(value, str) and value.endswith("%") else value
+
+
+Specs = Annotated[list[str | dict[str, Any]], BeforeValidator(_listed)]
+Share = Annotated[float, BeforeValidator(_share), Field(ge=0, lt=1)]
+
+
+@settings
+class Battery:
+    """Attacks in their order. With an audit, a sample of the images gets all and decides what the rest gets."""
+
+    perturbations: Specs
+    about: str = ""
+    audit: Share = 0.0  # of the images that get all attacks first; 0 = no choice is made
+    fewest: Annotated[int, Field(ge=1)] = 8  # images of an audit
+    core: Annotated[int, Field(ge=0)] = 0  # so many of the first attacks are always kept
+    tolerance: Share = 0.0  # by which the kept attacks' worst case of the sample may stay above that of all
+    spend: Annotated[float, BeforeValidator(_share), Field(gt=0, le=1)] = 1.0  # most of the passes of all on all
+
+    def sample(self, images: int) -> int:
+        """How many images get all attacks."""
+        return min(images, max(self.fewest, round(self.audit * images)))
+
+    def rest(self, images: int) -> float:
+        """The share of the passes of all attacks that is left for an image outside the sample."""
+        sample = self.sample(images)
+        return max(self.spend * images - sample, 0) / max(images - sample, 1)
+
+
+def _plans() -> Traversable:
+    return files("segstress").joinpath("plans")
+
+
+def batteries() -> list[str]:
+    """The batteries that come with the package."""
+    return sorted(Path(path.name).stem for path in _plans().iterdir() if path.name.endswith(".yaml"))
+
+
+def battery(name: str) -> Battery:
+    """A battery by name or path; `base` names another whose attacks it takes."""
+    if name in batteries():
+        plain = read_yaml(_plans().joinpath(f"{name}.yaml").read_text(), name)
+    elif name.endswith((".yaml", ".yml")):
+        plain = read_file(Path(name), "expected a battery in YAML")
+    else:
+        raise BadInput(f"unknown battery '{name}'; known: {', '.join(batteries())}, or the path of a .yaml file")
+    if "base" in plain:
+        plain["perturbations"] = battery(plain.pop("base")).perturbations
+    if "perturbations" not in plain:
+        raise BadInput(f"battery {name}: expected 'perturbations' or 'base', found {sorted(plain)}")
+    return checked(Battery, plain, f"battery {name}")
