@@ -1,10 +1,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := dev,torchvision,smp,hf,onnx,judge
-ZOO := cnn-normal transformer-normal unet-normal cnn-normal-no-grain cnn-pgd-at-50 cnn-pgd-at-100 cnn-segpgd-at-100 \
-  cnn-ddc-at transformer-pgd-at-100 cnn-pgd-at-50-no-grain
+# The embedded checkpoints: normal ones, those that begin with them, and normal ones from other seeds.
+NORMAL := cnn-normal transformer-normal unet-normal cnn-normal-no-grain
+ROBUST := cnn-pgd-at-50 cnn-pgd-at-100 cnn-segpgd-at-100 cnn-ddc-at transformer-pgd-at-100 cnn-pgd-at-50-no-grain
+SEEDED := $(foreach seed,1 2,cnn-normal-seed-$(seed) transformer-normal-seed-$(seed))
+ZOO := $(addprefix zoo-,$(NORMAL) $(ROBUST) $(SEEDED))
 
-.PHONY: install demo test test-all lint bench chromium zoo clean
+.PHONY: install demo test test-all lint bench chromium zoo $(ZOO) clean
 
 # Two stamps: the demo needs the package alone, tests and lint need the tools and the optional frameworks too.
 .venv/core: pyproject.toml constraints.txt
@@ -41,14 +44,23 @@ chromium:
 	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } \
 	  || echo "chromium could not be installed (needs Debian's packages and root): the browser tests will be skipped"
 
-# Trains all embedded checkpoints anew, those first that others begin with, then the normal ones from other seeds (of
-# first weights, order and crops), on which claims about an order rest; run it again to resume.
+# Trains all embedded checkpoints anew, two at a time; run it again to resume. Claims about an order rest on several
+# seeds, of first weights, order and crops.
 zoo: .venv/core
-	for name in $(ZOO); do $(BIN)/segstress train $$name --out runs/zoo/$$name \
-	  --save-as src/segstress/zoo/$$name.safetensors || exit 1; done
-	for seed in 1 2; do for kind in cnn transformer; do name=$$kind-normal-seed-$$seed; \
-	  $(BIN)/segstress train $$kind-normal --model "compact:$$kind?seed=$$seed" --seed $$seed --out runs/zoo/$$name \
-	  --save-as src/segstress/zoo/$$name.safetensors || exit 1; done; done
+	$(MAKE) --jobs 2 $(ZOO)
+
+TRAIN = $(BIN)/segstress train $(1) --out runs/zoo/$* --save-as src/segstress/zoo/$*.safetensors
+
+$(addprefix zoo-cnn,-pgd-at-50 -pgd-at-100 -segpgd-at-100 -ddc-at): zoo-cnn-normal
+zoo-transformer-pgd-at-100: zoo-transformer-normal
+zoo-cnn-pgd-at-50-no-grain: zoo-cnn-normal-no-grain
+
+$(addprefix zoo-,$(NORMAL) $(ROBUST)): zoo-%:
+	$(call TRAIN,$*)
+
+$(addprefix zoo-,$(SEEDED)): zoo-%:
+	$(call TRAIN,$(firstword $(subst -seed-, ,$*)) --model 'compact:$(firstword $(subst -, ,$*))?seed=$(lastword $(subst -, ,$*))' \
+	  --seed $(lastword $(subst -, ,$*)))
 
 clean:
 	rm -rf .venv runs dist

@@ -1,4 +1,4 @@
-"""Batteries side by side on an embedded robust model and on the normal one: strength, passes, what sparing saves.
+"""Batteries side by side on the embedded robust models: strength, passes; on the normal one: what sparing saves.
 
 Command: python bench/batteries.py [--images 24] [--out runs/bench-batteries]. Runs resume; shares are in points.
 """
@@ -19,16 +19,20 @@ from segstress.reports.assessment import Assessment, assess
 from segstress.runtime import Store
 
 FIGURES = ("accuracy", "cmiou", "nmiou")
-ROBUST, NORMAL = "compact:cnn-pgd-at-100", "compact:cnn-normal"
+ROBUST, NORMAL = "cnn-pgd-at-100,cnn-segpgd-at-100,transformer-pgd-at-100", "cnn-normal"
 
 
 def run(out: Path, model: str, battery: str, images: int, **settings: object) -> Assessment:
     """One battery on one model, resumed where it was left."""
-    name = "-".join([model.partition(":")[2], battery, *(f"{key}={value}" for key, value in settings.items())])
-    plan = {"models": [model], "data": ["shapes:test"], "battery": battery, "eps": "8/255", "limit": images, **settings}
-    done = evaluate(plan, out / name, Ways())
+    asked = {"models": [f"compact:{model}"], "data": [f"shapes:test?count={images}"], "battery": battery}
+    done = evaluate({**asked, "eps": "8/255", **settings}, out / named(model, battery, **settings), Ways())
     (study,) = studies([done.folder])
     return assess(study)
+
+
+def named(model: str, battery: str, **settings: object) -> str:
+    """The folder of a run."""
+    return "-".join([model, battery, *(f"{key}={value}" for key, value in settings.items())])
 
 
 def passes(judged: Assessment) -> int:
@@ -80,16 +84,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--images", type=int, default=24)
     parser.add_argument("--out", type=Path, default=Path("runs/bench-batteries"))
+    parser.add_argument("--models", default=ROBUST)
     parser.add_argument("--against", default="sea,sea-v1,trying-harder")
     given = parser.parse_args()
-    print(f"{ROBUST}, {given.images} images of shapes:test, linf 8/255; worst case in percent")
-    strong = run(given.out, ROBUST, "strong", given.images, exhaustive=True)
-    for battery in given.against.split(","):
-        compare(strong, run(given.out, ROBUST, battery, given.images, exhaustive=True), battery)
-    curve(given.out / f"{ROBUST.partition(':')[2]}-strong-exhaustive=True", strong)
-    adaptive = run(given.out, ROBUST, "adaptive", given.images)
-    print(f"adaptive: {passes(adaptive) / passes(strong):.2f} of the exhaustive passes")
-    compare(adaptive, strong, "exhaustive")
+    for model in given.models.split(","):
+        print(f"{model}, {given.images} images of shapes:test, linf 8/255; worst case in percent")
+        strong = run(given.out, model, "strong", given.images, exhaustive=True)
+        print(f"one class everywhere: accuracy {100 * strong.constant('accuracy'):.2f}")
+        for battery in given.against.split(","):
+            compare(strong, run(given.out, model, battery, given.images, exhaustive=True), battery)
+        curve(given.out / named(model, "strong", exhaustive=True), strong)
+        adaptive = run(given.out, model, "adaptive", given.images)
+        print(f"adaptive: {passes(adaptive) / passes(strong):.2f} of the exhaustive passes")
+        compare(adaptive, strong, "exhaustive")
     print(f"{NORMAL}: what sparing finished images saves")
     spared, whole = (run(given.out, NORMAL, "strong", given.images, exhaustive=flag) for flag in (False, True))
     print(f"spared: {passes(spared) / passes(whole):.3f} of the exhaustive passes")
