@@ -44,3 +44,4 @@ def test_minimal_walks_from_model_to_curve(tmp_path, capsys):
     for found in aimed:
         assert found.size <= found.raw_size + 1e-9
         assert found.success == (found.won >= float(found.threshold.rstrip("%")) / 100)
+        assert found.seconds > 0  # every image's own, beside the results

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +19,7 @@ from ..models.folding import fold
 from ..runtime import Cell, Numerics, Shard, Store, Unit
 from .judge import Judge
 from .rows import row_of
+from .timings import Timing
 
 
 @dataclass(frozen=True)
@@ -30,16 +32,20 @@ class Work:
     plugins: tuple[str, ...] = ()
     done_at: float = 0.0  # share of correct pixels at which an image is finished
 
-    def __call__(self, unit: Unit) -> int:
-        """Answer a unit, cell after cell, and write a shard for each; the number of answers."""
-        finished = dict(unit.finished)
+    def __call__(self, unit: Unit) -> tuple[int, list[Timing]]:
+        """Answer a unit, cell after cell, and write a shard for each; the number of answers, and their times."""
+        finished, timings = dict(unit.finished), []
         for cell, ids in unit.steps:
-            shard = self.answer(cell, [id_ for id_ in ids if id_ not in finished])
+            asked = [id_ for id_ in ids if id_ not in finished]
+            started = time.perf_counter()
+            shard = self.answer(cell, asked)
+            elapsed = time.perf_counter() - started
+            timings += [Timing(cell.key, id_, elapsed / len(asked)) for id_ in asked]
             shard.images += [_spared(id_, cell.seed, finished[id_]) for id_ in ids if id_ in finished]
             Store(self.folder).add(cell, shard)
             if len(unit.steps) > 1:
                 finished |= finishers(cell.key, shard.images, self.done_at)
-        return unit.answers
+        return unit.answers, timings
 
     def answer(self, cell: Cell, ids: Sequence[str]) -> Shard:
         """The answers of one cell to some images."""

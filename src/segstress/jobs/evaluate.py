@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from .answer import Work
 from .doctor import Diagnosis, admit, examine, keep_notes, round_off
 from .plan import Plan, names, read_plan
 from .stages import Stage, stages, units
+from .timings import note
 
 GALLERY = 24  # images of each dataset that always keep their pictures
 
@@ -119,12 +119,10 @@ def _pictured(plan: Plan, cells: Sequence[Cell]) -> frozenset[str]:
 def _answer(stage: Stage, plan: Plan, store: Store, work: Work, ways: Ways, progress: Progress) -> None:
     """Answer what a stage is missing."""
     todo = units(plan, store, stage, ways.shard_size, retry_errors=ways.retry_errors)
-    total = sum(unit.answers for unit in todo)
-    progress.begin(total)
-    started = time.perf_counter()
-    for answers in Local(ways.workers, plan.numerics.threads).map(work, todo):
+    progress.begin(sum(unit.answers for unit in todo))
+    for answers, timings in Local(ways.workers, plan.numerics.threads).map(work, todo):
+        note(store.folder, timings)
         progress.advance(answers)
-    _note_time(store.folder, total, time.perf_counter() - started)
 
 
 def _told(store: Store, cells: Sequence[Cell]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -140,13 +138,6 @@ def _told(store: Store, cells: Sequence[Cell]) -> tuple[tuple[str, ...], tuple[s
         for note, images in told.items()
     ]
     return tuple(errors), tuple(sorted(notes))
-
-
-def _note_time(folder: Path, images: int, seconds: float) -> None:
-    """Wall times live apart from results, which must not depend on them."""
-    path = folder / "timings.csv"
-    before = path.read_text() if path.exists() else "images,seconds\n"
-    write(path, f"{before}{images},{seconds:.3f}\n".encode())
 
 
 def _slug(plan: Plan) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..reports.minimal import Find, table
 from ..reports.minimal_page import write_page
 from ..reports.table import Table
 from ..runtime import Cell, Store
+from . import timings
 
 
 def specs(attacks: Sequence[str], shares: Sequence[float], **threat: Any) -> list[dict[str, Any]]:
@@ -30,14 +31,14 @@ def specs(attacks: Sequence[str], shares: Sequence[float], **threat: Any) -> lis
 
 def finds(folder: Path, one_trajectory: bool = False) -> list[Find]:
     """What a run found; at a threshold only by attacks aimed at it, or also on the way of those aimed higher."""
-    store = Store(folder)
-    found = [find for cell in store.cells() for find in _finds(store, cell, one_trajectory)]
+    store, seconds = Store(folder), timings.read(folder)
+    found = [find for cell in store.cells() for find in _finds(store, cell, seconds, one_trajectory)]
     if not found:
         raise BadInput(f"{folder} holds no search for a smallest delta; expected a folder made by segstress minimal")
     return found
 
 
-def _finds(store: Store, cell: Cell, one_trajectory: bool) -> Iterator[Find]:
+def _finds(store: Store, cell: Cell, seconds: Mapping[tuple[str, str], float], one_trajectory: bool) -> Iterator[Find]:
     change = perturbations.build(cell.perturbation)
     if not isinstance(change, Attack) or math.isfinite(change.threat.radius):
         return
@@ -65,6 +66,7 @@ def _finds(store: Store, cell: Cell, one_trajectory: bool) -> Iterator[Find]:
             success_8bit=row["won_8bit"] >= share - 1e-9,
             forwards=row["forwards"],
             backwards=row["backwards"],
+            seconds=seconds.get((cell.key, row["image"]), math.nan),
         )
 
 

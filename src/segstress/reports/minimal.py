@@ -11,6 +11,7 @@ import numpy as np
 from .table import Column, Rows, Table
 
 BEST = "best of all"  # the smallest success of any attack, image by image
+COSTS = ("forwards", "backwards", "seconds")
 PLACE = tuple(Column(key, key.capitalize()) for key in ("model", "data", "norm", "threshold"))
 
 
@@ -35,6 +36,7 @@ class Find:
     success_8bit: bool  # still, after rounding to 8 bits
     forwards: int
     backwards: int
+    seconds: float  # of wall time, an equal part of that of the images attacked together
 
     @property
     def counted(self) -> float:
@@ -60,8 +62,8 @@ def places(finds: Sequence[Find]) -> dict[Place, dict[str, list[Find]]]:
     for attacks in found.values():
         if len(attacks) > 1:
             attacks[BEST] = [
-                replace(best, attack=BEST, forwards=forwards, backwards=backwards)
-                for best, forwards, backwards in _bests(attacks)
+                replace(best, attack=BEST, **{part: sum(getattr(find, part) for find in tried) for part in COSTS})
+                for best, tried in _bests(attacks)
             ]
     return dict(sorted(found.items(), key=lambda each: (*each[0][:3], -float(each[0][3].rstrip("%")))))
 
@@ -71,19 +73,12 @@ def groups(finds: Sequence[Find]) -> dict[Group, list[Find]]:
     return {(*place, attack): members for place, found in places(finds).items() for attack, members in found.items()}
 
 
-def _bests(attacks: dict[str, list[Find]]) -> list[tuple[Find, int, int]]:
-    """The smallest find of each image, with the forwards and backwards of all attacks together."""
+def _bests(attacks: dict[str, list[Find]]) -> list[tuple[Find, list[Find]]]:
+    """The smallest find of each image, and all that were tried on it."""
     tried: dict[str, list[Find]] = {}
     for find in (find for members in attacks.values() for find in members):
         tried.setdefault(find.image, []).append(find)
-    return [
-        (
-            min(several, key=lambda find: (find.counted, -find.won)),
-            sum(find.forwards for find in several),
-            sum(find.backwards for find in several),
-        )
-        for several in tried.values()
-    ]
+    return [(min(several, key=lambda find: (find.counted, -find.won)), several) for several in tried.values()]
 
 
 def table(finds: Sequence[Find]) -> Table:
@@ -139,18 +134,22 @@ def costs(finds: Sequence[Find]) -> Table:
         Column("attack", "Attack"),
         Column("forwards", "Forwards an image", "number"),
         Column("backwards", "Backwards an image", "number"),
+        Column("seconds", "Seconds an image", "number"),
         Column("most_forwards", "Most forwards", "count"),
         Column("most_backwards", "Most backwards", "count"),
     )
     rows: Rows = tuple(
         (
             attack,
-            *(float(np.mean([getattr(find, part) for find in members])) for part in ("forwards", "backwards")),
+            *(float(np.mean([getattr(find, part) for find in members])) for part in COSTS),
             *(max(getattr(find, part) for find in members) for part in ("forwards", "backwards")),
         )
         for attack, members in passes.items()
     )
-    note = "One call of the model on one image is one forward; those that polish the smallest delta are among them."
+    note = (
+        "One call of the model on one image is one forward; those that polish the smallest delta are among them."
+        " Seconds are wall time on the machine of the run, with whatever else it did."
+    )
     return Table("minimal-costs", "What the search cost", columns, rows, note)
 
 
@@ -178,13 +177,14 @@ def listing(finds: Sequence[Find], name: str, title: str) -> Table:
         Column("success_8bit", "Success at 8 bits"),
         Column("forwards", "Forwards", "count"),
         Column("backwards", "Backwards", "count"),
+        Column("seconds", "Seconds", "number"),
     )
     rows: Rows = tuple(
         (
             *(find.model, find.data, find.norm, find.threshold, find.image, find.attack),
             "yes" if find.success else "no",
             *(unit(find.norm) * find.size, unit(find.norm) * find.raw_size, 255 * find.linf, find.l2, find.l1),
-            *(find.won, "yes" if find.success_8bit else "no", find.forwards, find.backwards),
+            *(find.won, "yes" if find.success_8bit else "no", find.forwards, find.backwards, find.seconds),
         )
         for find in finds
     )

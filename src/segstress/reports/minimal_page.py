@@ -17,7 +17,7 @@ from .templating import render
 LISTED = 60  # rows of a table in the page; its files have all
 HIDDEN = {
     "minimal": ("forwards", "backwards"),
-    "minimal-best": ("raw_size", "forwards", "backwards"),
+    "minimal-best": ("raw_size", "forwards", "backwards", "seconds"),
 }  # columns that only the files have
 
 

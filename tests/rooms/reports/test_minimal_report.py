@@ -32,6 +32,7 @@ def find(attack, image, size, *, success=True, forwards=10):
         success_8bit=False,
         forwards=forwards,
         backwards=5,
+        seconds=0.5,
     )
 
 
@@ -68,7 +69,7 @@ def test_the_smallest_of_each_image_keeps_the_name_of_its_attack():
 def test_costs_are_summed_up_by_attack():
     dear = replace(FINDS[0], attack="c", forwards=30, backwards=7)
     rows = {row[0]: row[1:] for row in costs([*FINDS, dear, replace(dear, forwards=10)]).rows}
-    assert rows == {"a": (10, 5, 10, 5), "b": (10, 5, 10, 5), "c": (20, 7, 30, 7)}
+    assert rows == {"a": (10, 5, 0.5, 10, 5), "b": (10, 5, 0.5, 10, 5), "c": (20, 7, 0.5, 30, 7)}
 
 
 def lines(drawing, panel=0):
