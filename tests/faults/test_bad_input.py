@@ -200,6 +200,9 @@ class TestRequest:
         assert said.code == 2
         assert "--battery" in said.err
 
+    def test_target_that_is_no_class(self, segstress):
+        refused(self.attack(segstress, *QUICK, "--target", "7"), "class 7", "0 to 6")
+
     def test_device_that_is_not_there(self, segstress):
         refused(self.attack(segstress, *QUICK, "--device", "tpu9"), "tpu9")
 

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 from torch import Tensor, nn
 
 from .batch import Batch
-from .errors import BadImage
+from .errors import BadImage, BadInput
 from .registry import Registry
 from .settings import settings
 
@@ -66,6 +66,8 @@ class Everywhere:
 
     def wanted(self, batch: Batch, scene: Scene) -> Wanted:
         """The class everywhere."""
+        if scene.classes is not None and self.id >= scene.classes:
+            raise BadInput(f"target {self.label}: expected one of {scene.classes} classes, 0 to {scene.classes - 1}")
         return Wanted(torch.full_like(batch.labels, self.id), torch.ones_like(batch.valid))
 
 
