@@ -33,3 +33,9 @@ def test_a_model_without_batchnorm_is_told_of(segstress):
     said = segstress("minimal", "--model", net("tiny"), "--data", "shapes:test?size=32", *SHORT, "--fold")
     assert said.code == 0
     assert sum("BatchNorm is not folded" in line for line in said.out.splitlines()) == 1
+
+
+def test_a_model_that_raises_on_an_image_is_told_of_and_goes_on(segstress):
+    said = segstress("minimal", "--model", net("raising"), "--data", "shapes:test?size=32", *SHORT, "--fold")
+    assert said.code == 1
+    assert "too bright for me" in said.out + said.err

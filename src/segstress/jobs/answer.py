@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -85,10 +86,11 @@ def _model(spec: str, numerics: Numerics) -> nn.Module:
 
 @lru_cache(maxsize=2)
 def _folded(model: str, data: str, numerics: Numerics) -> nn.Module:
-    """The model for searching, tried out on the dataset's first image, so that every worker decides alike."""
+    """The model for searching, tried out on the first image that it answers, so that every worker decides alike."""
     network, dataset = _model(model, numerics), datasets.build(json.loads(data))
     for sample in readable(dataset, dataset.ids()):
-        return fold(network, sample.image[None].to(numerics.device, numerics.torch_dtype())).model
+        with suppress(Exception):  # what the model raises on one image is told in that image's row
+            return fold(network, sample.image[None].to(numerics.device, numerics.torch_dtype())).model
     return network
 
 

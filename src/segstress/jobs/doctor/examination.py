@@ -28,7 +28,7 @@ SAMPLES = 2  # images looked at
 
 def examine(plan: Plan) -> list[Diagnosis]:
     """Look at each model on each dataset; what does not fit together at all is refused."""
-    attacked = bool(_attacks(plan))
+    how = {"attacked": bool(_attacks(plan)), "folded": plan.numerics.fold}
     found = []
     for model in map(models.build, plan.models):
         network = load_model(model).to(plan.numerics.device, plan.numerics.torch_dtype())
@@ -36,10 +36,8 @@ def examine(plan: Plan) -> list[Diagnosis]:
             flags: dict[str, Flag] = {}
             for sample in islice(readable(source, plan.ids(source)), SAMPLES):
                 batch = stack([sample]).to(plan.numerics.device, plan.numerics.torch_dtype())
-                for flag in diagnose(network, batch, len(source.classes), model.label, attacked=attacked):
+                for flag in diagnose(network, batch, len(source.classes), model.label, **how):
                     flags.setdefault(flag.name, flag)
-                if plan.numerics.fold and attacked:
-                    flags.update((flag.name, flag) for flag in judge_folding(network, batch.images))
             found.append(Diagnosis(model.label, source.label, tuple(flags.values())))
     return found
 
@@ -56,7 +54,9 @@ def admit(plan: Plan, diagnoses: Sequence[Diagnosis]) -> None:
                 raise BadInput(line)
 
 
-def diagnose(model: nn.Module, batch: Batch, classes: int, name: str, *, attacked: bool) -> list[Flag]:
+def diagnose(
+    model: nn.Module, batch: Batch, classes: int, name: str, *, attacked: bool, folded: bool = False
+) -> list[Flag]:
     """The flags of one image, causes first; ten forward passes and one backward."""
     logits, flags = watch(model, batch.images)
     if logits is None:
@@ -71,6 +71,8 @@ def diagnose(model: nn.Module, batch: Batch, classes: int, name: str, *, attacke
     flags += judge_outputs(logits)
     if attacked:
         flags += judge_gradients(model, batch.images)
+    if attacked and folded:
+        flags += judge_folding(model, batch.images)
     return flags + judge_inputs(model, batch, logits)
 
 
