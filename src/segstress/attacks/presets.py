@@ -33,6 +33,12 @@ attacks.preset(
 )
 
 attacks.preset("padam-ce", PAdam, "Projected Adam on cross-entropy (arXiv:2407.09150)", loss="ce")
+attacks.preset(
+    "padam-mce-bal",
+    PAdam,
+    "Projected Adam on class-balanced masked cross-entropy (losses of arXiv:2306.12941, steps of arXiv:2407.09150)",
+    loss="masked-ce-balanced",
+)
 attacks.preset("padam-cos", PAdam, "Projected Adam on the cosine of logits (arXiv:2407.09150)", loss="cosine")
 
 attacks.preset(
