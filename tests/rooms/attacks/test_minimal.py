@@ -12,6 +12,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import segstress
 from segstress.attacks import Attack, attacks
+from segstress.attacks.feasible import Feasible
+from segstress.attacks.stride import Leash
 from segstress.core import Threat
 from segstress.testing.toys import linear_model, scaled_batch, smallest_radius, toy_batch, toy_model
 
@@ -199,3 +201,15 @@ def test_the_look_at_the_clean_prediction_is_counted(reference, more):
     assert attack.perturb(model, batch, 0).forwards.tolist() == [len(calls)]
     forwards, backwards = attack.algorithm.passes()
     assert attack.passes() == (forwards + more, backwards)
+
+
+def test_a_leash_is_shorter_than_what_succeeds_and_grows_where_nothing_does():
+    leash = Leash(Feasible(torch.full((2, 3, 2, 2), 0.5), "linf"))
+    delta = torch.full((2, 3, 2, 2), 0.4)
+    assert torch.equal(leash.hold(delta), delta)
+    leash.update(torch.tensor([True, False]), torch.tensor([0.2, 0.2]))
+    held = leash.hold(delta)
+    assert held[0].max() < 0.2
+    assert torch.equal(held[1], delta[1])
+    leash.update(torch.tensor([False, False]), torch.tensor([0.2, 0.2]))
+    assert held[0].max() < leash.hold(delta)[0].max() < 0.2

@@ -16,7 +16,7 @@ from ..penalties import logit_ratio, penalty_slope, spare_hardest
 from ..polish import POLISHING
 from ..problem import Problem
 from ..prox import prox
-from ..stride import Stride
+from ..stride import Leash, Stride
 from ..tracker import suffices
 
 CHECK = 10  # steps after which a pixel's penalty is judged
@@ -32,7 +32,7 @@ class ALMAProx:
     seeks: ClassVar[Seeks] = "smallness"
     reaches: ClassVar[float | None] = 1.02
     steps: Annotated[int, Field(ge=1)] = 500
-    rate: Radius | None = None  # first length of a step; none = found for each image; paper: 0.001
+    rate: Radius | None = None  # first length of a step; none = found for each image, on a leash; paper: 0.001
     fade: Annotated[float, Field(gt=0, lt=1)] = 0.1  # share of the rate that is left at the last step
     memory: Annotated[float, Field(ge=0, lt=1)] = 0.8  # of the multipliers and of the squared gradient
     variant: Literal["ours", "released"] = "ours"  # released = the published code's derivative; add rate=0.001
@@ -41,6 +41,7 @@ class ALMAProx:
         """A step along the gradient in the metric of its running square, and a proximal one for the norm."""
         allowed, delta = problem.feasible, problem.start(False)
         prices, stride, square = _Prices(self, problem), Stride(allowed, self.steps), torch.zeros_like(delta)
+        leash = Leash(allowed)
         filling = allowed.size(torch.ones_like(delta))  # a step is of elements, a size of the whole
         first = torch.full_like(stride.length, self.steps // 2)  # step of the first success
         for step in range(self.steps):
@@ -48,6 +49,7 @@ class ALMAProx:
             size = allowed.size(delta)
             first = torch.where(look.success & ~stride.found & (first > step), step, first)
             stride.update(look.success, size)
+            leash.update(look.success, size)
             half = self.fade / (1 - self.fade) * (self.steps - first).clamp(min=1)
             fade = half / ((step - first).clamp(min=0) + half)
             rate = fade * (SHARE * stride.length / filling if self.rate is None else self.rate)
@@ -56,6 +58,7 @@ class ALMAProx:
             metric = (square / (1 - self.memory ** (step + 1))).sqrt_().clamp_(min=1e-8)
             moved = delta + rate[:, None, None, None] * look.gradient / metric
             delta = prox(allowed, moved, metric, pull, near=size)
+            delta = leash.hold(delta) if self.rate is None else delta
         return delta
 
     def passes(self) -> tuple[int, int]:

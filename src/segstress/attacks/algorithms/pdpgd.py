@@ -15,7 +15,7 @@ from ..duals import Duals
 from ..polish import POLISHING
 from ..problem import Problem
 from ..prox import prox
-from ..stride import Stride
+from ..stride import Leash, Stride
 
 SHARE = 0.3  # length of a step, of the size at the first success
 
@@ -29,19 +29,20 @@ class PDPGD:
     reaches: ClassVar[float | None] = 1.02
     norms: ClassVar[tuple[Norm, ...]] = ("linf", "l2", "l1", "l0")
     steps: Annotated[int, Field(ge=1)] = 500
-    rate: Radius | None = None  # first length of a step; none = found for each image; paper: 0.01
+    rate: Radius | None = None  # first length of a step; none = found for each image, on a leash; paper: 0.01
     fade: Annotated[float, Field(gt=0, le=1)] = 0.01  # share of the rate that is left at the last step
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """A primal step by Adam, the norm's proximal step in Adam's metric, a dual step by the sign of each margin."""
         allowed, delta = problem.feasible, problem.start(False)
-        duals, stride = Duals(problem, self.steps), Stride(allowed, self.steps)
+        duals, stride, leash = Duals(problem, self.steps), Stride(allowed, self.steps), Leash(allowed)
         filling = allowed.extent(torch.ones_like(delta))  # Adam steps by elements, sizes are of the whole
         mean, square = torch.zeros_like(delta), torch.zeros_like(delta)
         for step in range(self.steps):
             look = problem.look(delta, duals.at(step), step / self.steps)
             extent = allowed.extent(delta)
             stride.update(look.success, extent)
+            leash.update(look.success, extent)
             rate = SHARE * stride.length / filling if self.rate is None else torch.full_like(extent, self.rate)
             rate = rate * self.fade ** (step / self.steps)
             mean.lerp_(look.gradient, 0.1)
@@ -49,6 +50,7 @@ class PDPGD:
             metric = (square / (1 - 0.999 ** (step + 1))).sqrt_().add_(1e-8)
             moved = delta + (rate / (1 - 0.9 ** (step + 1)))[:, None, None, None] * mean / metric
             delta = prox(allowed, moved, metric, rate * duals.norm_weight, near=extent)
+            delta = leash.hold(delta) if self.rate is None else delta
         return delta
 
     def passes(self) -> tuple[int, int]:
