@@ -16,7 +16,7 @@ from ..penalties import logit_ratio, penalty_slope, spare_hardest
 from ..polish import POLISHING
 from ..problem import Problem
 from ..prox import prox
-from ..stride import Leash, Stride
+from ..stride import Leash
 from ..tracker import suffices
 
 CHECK = 10  # steps after which a pixel's penalty is judged
@@ -40,19 +40,14 @@ class ALMAProx:
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """A step along the gradient in the metric of its running square, and a proximal one for the norm."""
         allowed, delta = problem.feasible, problem.start(False)
-        prices, stride, square = _Prices(self, problem), Stride(allowed, self.steps), torch.zeros_like(delta)
-        leash = Leash(allowed)
+        prices, leash, square = _Prices(self, problem), Leash(allowed, self.steps), torch.zeros_like(delta)
         filling = allowed.size(torch.ones_like(delta))  # a step is of elements, a size of the whole
-        first = torch.full_like(stride.length, self.steps // 2)  # step of the first success
         for step in range(self.steps):
             look = problem.look(delta, prices.at(step), step / self.steps)
             size = allowed.size(delta)
-            first = torch.where(look.success & ~stride.found & (first > step), step, first)
-            stride.update(look.success, size)
             leash.update(look.success, size)
-            half = self.fade / (1 - self.fade) * (self.steps - first).clamp(min=1)
-            fade = half / ((step - first).clamp(min=0) + half)
-            rate = fade * (SHARE * stride.length / filling if self.rate is None else self.rate)
+            fade = self.fade / (self.fade + (1 - self.fade) * leash.faded)
+            rate = fade * (SHARE * leash.length / filling if self.rate is None else self.rate)
             pull = fade * PULL if self.rate is None else rate
             square.mul_(self.memory).addcmul_(look.gradient, look.gradient, value=1 - self.memory)
             metric = (square / (1 - self.memory ** (step + 1))).sqrt_().clamp_(min=1e-8)

@@ -15,7 +15,7 @@ from ..duals import Duals
 from ..polish import POLISHING
 from ..problem import Problem
 from ..prox import prox
-from ..stride import Leash, Stride
+from ..stride import Leash
 
 SHARE = 0.3  # length of a step, of the size at the first success
 
@@ -35,16 +35,17 @@ class PDPGD:
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """A primal step by Adam, the norm's proximal step in Adam's metric, a dual step by the sign of each margin."""
         allowed, delta = problem.feasible, problem.start(False)
-        duals, stride, leash = Duals(problem, self.steps), Stride(allowed, self.steps), Leash(allowed)
+        duals, leash = Duals(problem, self.steps), Leash(allowed, self.steps)
         filling = allowed.extent(torch.ones_like(delta))  # Adam steps by elements, sizes are of the whole
         mean, square = torch.zeros_like(delta), torch.zeros_like(delta)
         for step in range(self.steps):
             look = problem.look(delta, duals.at(step), step / self.steps)
             extent = allowed.extent(delta)
-            stride.update(look.success, extent)
             leash.update(look.success, extent)
-            rate = SHARE * stride.length / filling if self.rate is None else torch.full_like(extent, self.rate)
-            rate = rate * self.fade ** (step / self.steps)
+            if self.rate is None:
+                rate = SHARE * leash.length / filling * self.fade**leash.faded
+            else:
+                rate = torch.full_like(extent, self.rate * self.fade ** (step / self.steps))
             mean.lerp_(look.gradient, 0.1)
             square.mul_(0.999).addcmul_(look.gradient, look.gradient, value=0.001)
             metric = (square / (1 - 0.999 ** (step + 1))).sqrt_().add_(1e-8)
