@@ -25,7 +25,8 @@ ROBUST, NORMAL = "cnn-pgd-at-100,cnn-segpgd-at-100,transformer-pgd-at-100", "cnn
 def run(out: Path, model: str, battery: str, images: int, **settings: object) -> Assessment:
     """One battery on one model, resumed where it was left."""
     asked = {"models": [f"compact:{model}"], "data": [f"shapes:test?count={images}"], "battery": battery}
-    done = evaluate({**asked, "eps": "8/255", **settings}, out / named(model, battery, **settings), Ways())
+    given = {"eps": "8/255", "numerics": {"batch_size": 4}, **settings}
+    done = evaluate({**asked, **given}, out / named(model, battery, **settings), Ways())
     (study,) = studies([done.folder])
     return assess(study)
 
