@@ -59,8 +59,9 @@ def curve(folder: Path, whole: Assessment) -> None:
     cells = store.cells()
     clean = next(cell for cell in cells if cell.perturbation["kind"] == "clean")
     attacks = [cell for cell in cells if cell is not clean]
+    labels = [outcome.label for outcome in whole.study.outcomes]
     names = {
-        cell.key: outcome.label for cell in attacks for outcome in whole.study.outcomes if outcome.label in cell.label
+        cell.key: label for cell in attacks for label in labels if cell.names["perturbation"].startswith(f"{label} ")
     }
     cost = {outcome.label: sum(outcome.passes) / len(whole.study.ids) for outcome in whole.study.outcomes}
     total = sum(cost.values())
