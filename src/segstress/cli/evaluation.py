@@ -114,6 +114,12 @@ def plan(
     console.print(
         f"All together about {_time(total)}, from one timed pass of each model on this machine.", highlight=False
     )
+    audited = asked.audited()
+    if audited is not None and audited.spend < 1:
+        console.print(
+            f"The battery chooses its attacks on a sample of the images, and spends at most {audited.spend:.0%} of this.",
+            highlight=False,
+        )
 
 
 def plan_of(attack: str | None, battery: str | None, **settings: Any) -> Any:
