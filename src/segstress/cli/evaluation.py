@@ -117,7 +117,7 @@ def plan(
     audited = asked.audited()
     if audited is not None and audited.spend < 1:
         console.print(
-            f"The battery chooses its attacks on a sample of the images, and spends at most {audited.spend:.0%} of this.",
+            f"The battery chooses its attacks on a sample, and spends at most {audited.spend:.0%} of this.",
             highlight=False,
         )
 
