@@ -35,7 +35,7 @@ def watch(console: Console, what: str) -> Iterator[Watcher]:
     with Progress(*columns, console=console) as bar:
         task = bar.add_task(what, total=None)
         yield Watcher(
-            begin=lambda total: bar.update(task, total=total),
+            begin=lambda total: bar.reset(task, total=total),
             advance=lambda images: bar.advance(task, images),
             warn=warn,
         )
@@ -50,7 +50,7 @@ class _Lines:
         self.started = self.said = time.monotonic()
 
     def begin(self, total: int) -> None:
-        self.total = total
+        self.total, self.done = total, 0  # a job may have several stages
         self.started = self.said = time.monotonic()
         self.console.print(f"{self.what}: {total} images to answer", highlight=False)
 
