@@ -40,7 +40,7 @@ class Leash(Stride):
         self.allowed, self.steps, self.step, self.held = allowed, steps, 0, allowed.norm == "linf"
         super().__init__(allowed, steps, *((HELD_FIRST, HELD) if self.held else ()))
         self.ball, self.widening = self.length, HELD ** (-3 / steps)
-        self.first = torch.full_like(self.length, steps // 2 if self.held else 0)  # step from which steps fade
+        self.first = torch.full_like(self.length, steps // 2)  # step of the first success, the middle at the latest
 
     def update(self, success: Bool[Tensor, " b"], size: Float[Tensor, " b"]) -> None:
         """Smaller than what succeeds; the ball grows slowly where nothing does, because the border may bend."""
@@ -50,10 +50,9 @@ class Leash(Stride):
         followed = torch.where(success, self.ball.minimum(SHRINK * size), GROW * self.ball)
         self.ball = torch.where(self.found, followed, self.length.maximum(self.widening * self.ball))
 
-    @property
-    def faded(self) -> Float[Tensor, " b"]:
-        """The share of the way from the first success to the end that is gone."""
-        return (self.step - self.first).clamp(min=0) / (self.steps - self.first)
+    def gone(self, step: int) -> Float[Tensor, " b"]:
+        """The share of the way from the first success to the end that lies behind a step."""
+        return (step - self.first).clamp(min=0) / (self.steps - self.first)
 
     def hold(self, delta: Deltas) -> Deltas:
         """The delta, brought back into the ball."""

@@ -10,7 +10,7 @@ import numpy as np
 from ..metrics.scores import image_accuracy, image_miou
 from ..runtime import Cell, Store
 
-ROUNDING = 1e-9
+ROUNDING = 1e-9  # of a sum of costs that is just the whole
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Rule:
     def keep(self, scores: np.ndarray, costs: np.ndarray) -> list[int]:
         """Add the attack that lowers accuracy and mIoU most, until no more is to be gained; clean is there already."""
         most = min(self.most_passes, self.spend * costs.sum() * (1 + ROUNDING))
-        kept = [place for place in range(self.core) if costs[: place + 1].sum() <= most]
+        kept = [place for place in range(min(self.core, len(costs))) if costs[: place + 1].sum() <= most]
         floor, current = scores.min(0).mean(0), scores[[0, *(1 + place for place in kept)]].min(0)
         while len(kept) < len(costs) and (current.mean(0) - floor > self.tolerance).any():
             gains = (current - np.minimum(current, scores[1:])).mean((1, 2))

@@ -12,6 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import segstress
 from segstress.attacks import Attack, attacks
+from segstress.attacks.algorithms import alma_prox
 from segstress.attacks.feasible import Feasible
 from segstress.attacks.stride import Leash
 from segstress.core import Threat
@@ -217,3 +218,31 @@ def test_a_leash_is_shorter_than_what_succeeds_and_grows_where_nothing_does():
     for _ in range(100):
         leash.update(torch.tensor([False, False]), torch.tensor([0.5, 0.5]))
     assert leash.hold(delta)[1].max() == 0.4  # what is hard to break is not held for ever
+
+
+@pytest.mark.parametrize("norm", ["linf", "l2"])
+def test_steps_fade_from_the_first_success_or_from_the_middle(norm):
+    """The published schedule: step_found is the first success before the middle, and the middle otherwise."""
+    leash = Leash(Feasible(torch.full((2, 3, 2, 2), 0.5), norm), steps=10)
+    for step in range(10):
+        leash.update(torch.tensor([step in (2, 4), step == 7]), torch.tensor([0.1, 0.1]))
+    assert leash.gone(2).tolist() == [0, 0]
+    assert leash.gone(6).tolist() == pytest.approx([4 / 8, 1 / 5])
+    assert leash.gone(10).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("norm", ["linf", "l2"])
+def test_a_rate_of_ones_own_makes_the_published_steps(norm, monkeypatch):
+    """With a rate, ALMA takes steps of lr T / (max(i - step_found, 0) + T), whatever the norm."""
+    pulls = []
+
+    def noted(allowed, moved, metric, pull, near):
+        pulls.append(pull.clone())
+        return moved
+
+    monkeypatch.setattr(alma_prox, "prox", noted)
+    attack_of("alma-prox?steps=12&rate=0.001", norm=norm, enough=1.0).perturb(toy_model(), toy_batch(toy_model()), 0)
+    found = 6  # nothing succeeds in so few steps, so that fading begins in the middle
+    span = 0.1 / 0.9 * (12 - found)
+    expected = [0.001 * span / (max(step - found, 0) + span) for step in range(12)]
+    assert torch.stack(pulls)[:, 0].tolist() == pytest.approx(expected)

@@ -57,6 +57,7 @@ def test_the_core_is_kept_whatever_the_sample_says_and_others_join_it():
     some = scores(WEAK, STRONG, COMPLEMENT)
     assert Rule(core=1).keep(some, np.ones(3)) == [0, 1, 2]
     assert Rule(core=3).keep(some, np.ones(3)) == [0, 1, 2]
+    assert Rule(core=9).keep(some, np.ones(3)) == [0, 1, 2]
     assert Rule(core=2, spend=2 / 3).keep(some, np.ones(3)) == [0, 1]
     assert Rule(core=2, spend=1 / 3).keep(some, np.ones(3)) == [0]
 

@@ -46,7 +46,8 @@ class ALMAProx:
             look = problem.look(delta, prices.at(step), step / self.steps)
             size = allowed.size(delta)
             leash.update(look.success, size)
-            fade = self.fade / (self.fade + (1 - self.fade) * leash.faded)
+            gone = leash.gone(step if self.rate else step + 1)  # a rate of one's own fades as published
+            fade = self.fade / (self.fade + (1 - self.fade) * gone)
             rate = fade * (SHARE * leash.length / filling if self.rate is None else self.rate)
             pull = fade * PULL if self.rate is None else rate
             square.mul_(self.memory).addcmul_(look.gradient, look.gradient, value=1 - self.memory)

@@ -42,16 +42,15 @@ class PDPGD:
             look = problem.look(delta, duals.at(step), step / self.steps)
             extent = allowed.extent(delta)
             leash.update(look.success, extent)
-            if self.rate is None:
-                rate = SHARE * leash.length / filling * self.fade**leash.faded
-            else:
-                rate = torch.full_like(extent, self.rate * self.fade ** (step / self.steps))
+            rate = SHARE * leash.length / filling if self.rate is None else torch.full_like(extent, self.rate)
+            on_leash = self.rate is None and leash.held
+            rate = rate * self.fade ** (leash.gone(step + 1) if on_leash else step / self.steps)
             mean.lerp_(look.gradient, 0.1)
             square.mul_(0.999).addcmul_(look.gradient, look.gradient, value=0.001)
             metric = (square / (1 - 0.999 ** (step + 1))).sqrt_().add_(1e-8)
             moved = delta + (rate / (1 - 0.9 ** (step + 1)))[:, None, None, None] * mean / metric
             delta = prox(allowed, moved, metric, rate * duals.norm_weight, near=extent)
-            delta = leash.hold(delta) if self.rate is None else delta
+            delta = leash.hold(delta) if on_leash else delta
         return delta
 
     def passes(self) -> tuple[int, int]:
