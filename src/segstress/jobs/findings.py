@@ -141,11 +141,12 @@ def _objects(store: Store, clean: Cell, members: Members, ids: Sequence[str]) ->
 
 def _frames(store: Store, clean: Cell, members: Members, ids: Sequence[str]) -> tuple[Frame, ...]:
     """Kept pictures of a few images, for every perturbation that has them."""
-    sources, truths = store.arrays(clean, "kept"), store.arrays(clean, "maps")
-    chosen = [id_ for id_ in ids if f"any|{id_}" in sources][:GALLERY]
+    kept = set(store.kept(clean))
+    chosen = [id_ for id_ in ids if id_ in kept][:GALLERY]
+    sources, truths = (store.arrays(clean, name, chosen) for name in ("kept", "maps"))
     frames = []
     for cell, change in members:
-        images, maps = store.arrays(cell, "kept"), store.arrays(cell, "maps")
+        images, maps = (store.arrays(cell, name, chosen) for name in ("kept", "maps"))
         for id_ in chosen:
             goal = "accuracy" if f"accuracy|{id_}" in images else "any"
             if f"{goal}|{id_}" in images:

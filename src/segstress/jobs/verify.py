@@ -59,26 +59,27 @@ def verify(folder: Path) -> list[Verdict]:
 
 def _verify(store: Store, cell: Cell, work: Work) -> Verdict:
     stored = _counts(store.rows(cell, "counts"), len(cell.facts["classes"]))
-    kept, judge = store.arrays(cell, "kept"), work.judge(cell)
+    judge = work.judge(cell)
     found: list[str] = []
-    seen: list[tuple[int, int, int]] = []
-    for key, image in kept.items():
-        goal, _, id_ = key.partition("|")
-        batch = _batch(judge, id_)
-        pixels = torch.from_numpy(image)[None].to(batch.images)
-        found += [f"{id_} ({goal}): {fault}" for fault in _faults(judge, batch, goal, pixels)]
-        tally, tally_8bit = (_tally(judge, batch, each) for each in (pixels, (pixels * 255).round() / 255))
-        found += _differences({(id_, goal): tally}, stored, work.numerics.batch_size)
-        seen.append((tally[:, HITS].sum(), tally_8bit[:, HITS].sum(), tally[:, ACTUAL].sum()))
-    if isinstance(judge.perturbation, MultiAttack):
-        found += _together(judge, judge.perturbation, kept, stored)
-    others = sorted({id_ for id_, _ in stored} - {key.partition("|")[2] for key in kept})
+    seen: dict[str, tuple[int, int, int]] = {}
+    for kept in store.batches(cell, "kept"):
+        for key, image in kept.items():
+            goal, _, id_ = key.partition("|")
+            batch = _batch(judge, id_)
+            pixels = torch.from_numpy(image)[None].to(batch.images)
+            found += [f"{id_} ({goal}): {fault}" for fault in _faults(judge, batch, goal, pixels)]
+            tally, tally_8bit = (_tally(judge, batch, each) for each in (pixels, (pixels * 255).round() / 255))
+            found += _differences({(id_, goal): tally}, stored, work.numerics.batch_size)
+            seen[key] = (tally[:, HITS].sum(), tally_8bit[:, HITS].sum(), tally[:, ACTUAL].sum())
+        if isinstance(judge.perturbation, MultiAttack):
+            found += _together(judge, judge.perturbation, kept, stored)
+    others = sorted({id_ for id_, _ in stored} - {key.partition("|")[2] for key in seen})
     chosen = tuple(id_ for id_ in others if seed_of(cell.seed, id_, "verify") < SHARE * 2**63)
     found += _differences(
         _counts(_repeat(work, cell, chosen).counts, len(judge.data.classes)), stored, work.numerics.batch_size
     )
-    right, right_8bit, total = np.sum(seen, axis=0) if seen else (math.nan, math.nan, 1)
-    return Verdict(cell.label, len(kept), len(chosen), tuple(found), right / total, right_8bit / total)
+    right, right_8bit, total = np.sum(list(seen.values()), axis=0) if seen else (math.nan, math.nan, 1)
+    return Verdict(cell.label, len(seen), len(chosen), tuple(found), right / total, right_8bit / total)
 
 
 def _faults(judge: Judge, batch: Batch, goal: str, pixels: torch.Tensor) -> list[str]:

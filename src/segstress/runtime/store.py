@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from ..core import BadInput, digest
+from ..core import digest
 from ..data.kept import pack, unpack
 from .files import write
+from .parquet import read_table, write_table
 
 Row = dict[str, Any]
 IMAGES = pa.schema(
@@ -147,9 +146,7 @@ class Store:
             rows = getattr(shard, name)
             if name == "traces" and not rows:
                 continue
-            buffer = io.BytesIO()
-            pq.write_table(pa.Table.from_pylist(rows, schema), buffer, compression="zstd")
-            write(place / f"{name}-{stem}.parquet", buffer.getvalue())
+            write_table(place / f"{name}-{stem}.parquet", pa.Table.from_pylist(rows, schema))
 
     def rows(self, cell: Cell, name: str) -> list[Row]:
         """All rows of one kind from the whole shards, in a fixed order; what was answered later is left out."""
@@ -161,14 +158,21 @@ class Store:
         keys = [key for key in ORDER if key in SCHEMAS[name].names]
         return sorted(rows, key=lambda row: tuple(row[key] for key in keys))
 
-    def arrays(self, cell: Cell, name: str) -> dict[str, np.ndarray]:
-        """Kept images or label maps of the whole shards."""
-        found: dict[str, np.ndarray] = {}
+    def kept(self, cell: Cell) -> list[str]:
+        """The images of which pictures and label maps are stored, in order."""
+        return sorted({_image(key) for maps in self.batches(cell, "maps") for key in maps})
+
+    def arrays(self, cell: Cell, name: str, ids: Collection[str] | None = None) -> dict[str, np.ndarray]:
+        """Kept images or label maps, of some images or of all."""
+        found = (item for arrays in self.batches(cell, name) for item in arrays.items())
+        return {key: array for key, array in found if ids is None or _image(key) in ids}
+
+    def batches(self, cell: Cell, name: str) -> Iterator[dict[str, np.ndarray]]:
+        """Kept images or label maps, a shard at a time: all together may be more than memory holds."""
         for stem in self._stems(cell):
             path = self._place(cell) / f"{name}-{stem}.zst"
             if path.exists():
-                found.update(unpack(path.read_bytes()))
-        return found
+                yield unpack(path.read_bytes())
 
     def _place(self, cell: Cell) -> Path:
         return self.folder / "cells" / cell.key
@@ -180,9 +184,8 @@ class Store:
         path = self._place(cell) / f"{name}-{stem}.parquet"
         if name == "traces" and not path.exists():  # not every perturbation tells how it got on
             return TRACES.empty_table()
-        try:
-            return pq.read_table(path, schema=SCHEMAS[name])
-        except (OSError, pa.ArrowInvalid) as error:
-            raise BadInput(
-                f"{path} cannot be read ({error}); delete its shard and run the same command again"
-            ) from error
+        return read_table(path, SCHEMAS[name], "delete its shard and run the same command again")
+
+
+def _image(key: str) -> str:
+    return key.partition("|")[2]

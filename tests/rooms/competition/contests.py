@@ -8,7 +8,7 @@ from typing import Any
 from segstress.jobs import Progress
 from segstress.jobs.mad.compete import Competition, begin, walk
 from segstress.jobs.mad.plan import read_contest
-from segstress.jobs.mad.store import read_table
+from segstress.runtime import read_table
 
 QUIET = Progress()
 POOL = "shapes:pool?count=20&size=32&labelled=true"

@@ -35,7 +35,7 @@ def round_off(store: Store, cells: Sequence[Cell], work: Work) -> list[Diagnosis
 
 def _accuracies(store: Store, cell: Cell, work: Work) -> tuple[float, float]:
     """Accuracy on a few kept images, as they are and rounded."""
-    kept, judge = store.arrays(cell, "kept"), work.judge(cell)
+    kept, judge = store.arrays(cell, "kept", store.kept(cell)[:SAMPLES]), work.judge(cell)
     right, right_rounded, total = 0, 0, 0
     for key in sorted(key for key in kept if not key.startswith("miou|"))[:SAMPLES]:
         pixels = torch.from_numpy(kept[key])[None].to(work.numerics.device, work.numerics.torch_dtype())

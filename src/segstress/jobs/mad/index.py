@@ -13,10 +13,10 @@ import pyarrow as pa
 from ...competition.perceptual import perceptual_hash
 from ...core import BadImage, BadInput, digest, import_source
 from ...data import Dataset, datasets
-from ...runtime import Local
+from ...runtime import Local, read_table, write_table
 from ..evaluate import Progress
 from .plan import Contest
-from .store import INDEX, read_table, write_table
+from .store import INDEX
 
 ID_LENGTH = 16  # hexadecimal digits of an image's id
 BLOCK = 256  # images indexed at a time

@@ -18,11 +18,11 @@ from ...competition.vocabulary import Vocabulary
 from ...core import BadImage, BadInput
 from ...data import load as load_data
 from ...data import resize
-from ...runtime import write
+from ...runtime import read_table, write, write_table
 from ..reading import read_yaml
 from .plan import Contest, Entrant
 from .screening import rejected
-from .store import ContestStore, read_table, write_table
+from .store import ContestStore
 
 MEMBERS = pa.schema(
     [("image", pa.string())]

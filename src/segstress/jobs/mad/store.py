@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,12 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from ...competition.discrepancy import BY_CLASS, ONE_WAY
 from ...core import BadInput, digest
 from ...data.kept import pack, unpack
-from ...runtime import write
+from ...runtime import read_table, write, write_table
 from .journal import Journal
 from .plan import Entrant
 
@@ -160,20 +158,3 @@ def _values(column: pa.ChunkedArray) -> np.ndarray:
     several = pa.types.is_fixed_size_list(array.type)
     values: np.ndarray = array.values.to_numpy().reshape(len(array), -1) if several else array.to_numpy()
     return values
-
-
-def write_table(path: Path, table: pa.Table) -> None:
-    """A Parquet file, whole or absent."""
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
-    write(path, buffer.getvalue())
-
-
-def read_table(path: Path) -> pa.Table:
-    """A Parquet file; one clear line where it cannot be read."""
-    try:
-        return pq.read_table(path)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise BadInput(
-            f"{path} cannot be read ({str(error).splitlines()[0]}); delete it and run the step again"
-        ) from error

@@ -95,10 +95,11 @@ def scenes(folder: Path) -> list[Scene]:
     found: dict[tuple[str, str, str], dict[str, Frame]] = {}
     palettes = {cell.names["data"]: tuple(tuple(colour) for colour in cell.facts["palette"]) for cell in cells}
     for clean in (cell for cell in cells if cell.perturbation["kind"] == "clean"):
-        sources, same = store.arrays(clean, "kept"), [cell for cell in cells if cell.prints == clean.prints]
+        shown = store.kept(clean)[:IMAGES]
+        sources, same = store.arrays(clean, "kept", shown), [cell for cell in cells if cell.prints == clean.prints]
         for cell in _shown([cell for cell in same if cell is not clean]):
-            images, maps = store.arrays(cell, "kept"), store.arrays(cell, "maps")
-            for key in sorted(sources)[:IMAGES]:
+            images, maps = (store.arrays(cell, name, shown) for name in ("kept", "maps"))
+            for key in sorted(sources):
                 id_ = key.partition("|")[2]
                 goals = [name.partition("|")[0] for name in images if name.partition("|")[2] == id_]
                 if goals:

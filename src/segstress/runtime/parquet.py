@@ -1,0 +1,39 @@
+"""Parquet files that are whole or absent, read with one clear line where that fails."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..core import BadInput
+from .files import write
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """A Parquet file; equal tables give equal bytes."""
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    write(path, buffer.getvalue())
+
+
+def read_table(
+    path: Path, schema: pa.Schema | None = None, remedy: str = "delete it and run the step again"
+) -> pa.Table:
+    """The table of a file, with the columns of the schema where one is given."""
+    try:
+        with pa.OSFile(str(path)) as file:  # a path by itself may be taken for an address
+            table = pq.read_table(file)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise BadInput(f"{path} cannot be read ({str(error).splitlines()[0]}); {remedy}") from error
+    if schema is None:
+        return table
+    lacking = [name for name in schema.names if name not in table.column_names]
+    if lacking:
+        raise BadInput(
+            f"{path} was written by another version of segstress: expected a column '{lacking[0]}', found "
+            f"{', '.join(table.column_names)}; use that version, or run again with another --out"
+        )
+    return table.select(schema.names).cast(schema)

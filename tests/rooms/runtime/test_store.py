@@ -1,0 +1,72 @@
+"""The store gives back what was put in, from any folder, and names files that another version wrote."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from segstress.core import BadInput
+from segstress.jobs.rows import row_of
+from segstress.runtime import Cell, Shard, Store
+
+CELL = Cell(
+    names={"model": "toy", "data": "scenes", "perturbation": "pgd"},
+    model={},
+    data={},
+    perturbation={"kind": "attack"},
+    seed=0,
+    prints={"model": "m", "data": "d"},
+    facts={"classes": ["sky", "sea"]},
+)
+OBJECT = {"goal": "any", "object": 1, "class": 0, "area": 9, "clean": 8, "correct": 5, "kept": 4}
+
+
+def answers(*images: str) -> Shard:
+    """A picture, two maps and one object for each image."""
+    return Shard(
+        images=[row_of(image, 0) | {"status": "ok"} for image in images],
+        objects=[{"image": image, **OBJECT} for image in images],
+        kept={f"any|{image}": np.full((3, 2, 2), ord(image), np.float32) for image in images},
+        maps={f"{name}|{image}": np.zeros((2, 2), np.uint8) for image in images for name in ("truth", "any")},
+    )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Four images in two shards."""
+    store = Store(tmp_path)
+    store.begin(CELL)
+    for shard in (answers("d", "b"), answers("a", "c")):
+        store.add(CELL, shard)
+    return store
+
+
+def test_a_folder_may_be_named_like_an_address(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store = Store(Path("runs:today"))
+    store.begin(CELL)
+    store.add(CELL, answers("a"))
+    assert store.rows(CELL, "objects") == [{"image": "a", **OBJECT}]
+
+
+def test_arrays_of_some_images_only(store):
+    assert store.kept(CELL) == ["a", "b", "c", "d"]
+    some = store.arrays(CELL, "kept", ["b", "c"])
+    assert {key: image.max() for key, image in some.items()} == {"any|b": ord("b"), "any|c": ord("c")}
+    assert len(store.arrays(CELL, "maps")) == 8
+    assert [len(batch) for batch in store.batches(CELL, "kept")] == [2, 2]
+
+
+def test_a_column_that_an_older_version_did_not_write(store):
+    (path, _) = sorted(store.folder.glob("cells/*/objects-*.parquet"))
+    pq.write_table(pq.read_table(path).drop_columns(["kept"]), path)
+    with pytest.raises(BadInput, match="another version of segstress: expected a column 'kept'"):
+        store.rows(CELL, "objects")
+
+
+def test_a_file_that_is_no_table(store):
+    (path, _) = sorted(store.folder.glob("cells/*/images-*.parquet"))
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises(BadInput, match="delete its shard and run the same command again"):
+        store.rows(CELL, "images")
