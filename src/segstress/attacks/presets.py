@@ -17,6 +17,7 @@ attacks.preset("segpgd", PGD, "PGD on balanced cross-entropy (Gu et al. 2022, ar
 attacks.preset(
     "cospgd", PGD, "PGD on cosine-weighted cross-entropy (Agnihotri et al. 2024, arXiv:2302.02213)", loss="cospgd"
 )
+attacks.preset("rp-pgd", PGD, "PGD on cross-entropy by region (region loss of RP-PGD, AAAI 2025)", loss="region")
 attacks.preset(
     "pgd-masked", PGD, "PGD on the pixels still standing (masked loss of arXiv:2306.12941)", loss="masked-ce"
 )
@@ -39,6 +40,7 @@ attacks.preset(
     "Projected Adam on class-balanced masked cross-entropy (losses of arXiv:2306.12941, steps of arXiv:2407.09150)",
     loss="masked-ce-balanced",
 )
+attacks.preset("padam-rp", PAdam, "Projected Adam on cross-entropy by region (RP-PGD, AAAI 2025)", loss="region")
 attacks.preset("padam-cos", PAdam, "Projected Adam on the cosine of logits (arXiv:2407.09150)", loss="cosine")
 
 attacks.preset(
@@ -57,6 +59,10 @@ SEA = {
     "sea-msl": ("the masked spherical loss", "masked-spherical", "cosine"),
     "sea-cos": ("cosine-weighted cross-entropy", "cospgd", "ce"),
     "sea-margin": ("the clipped margin", "margin-clipped", "margin-clipped"),
+}
+SEA |= {  # its steps on losses found elsewhere
+    "sea-rp": ("cross-entropy by region of RP-PGD (AAAI 2025)", "region", "ce"),
+    "sea-rp-bal": ("class-balanced cross-entropy by region of RP-PGD (AAAI 2025)", "region-balanced", "ce"),
 }
 for name, (words, loss, track) in SEA.items():
     about = f"APGD on {words}, the radius shrinking (Croce et al. 2024, arXiv:2306.12941)"

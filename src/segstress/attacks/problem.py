@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from ..core import BadInput, Batch, Threat, uniform
 from .feasible import Feasible
 from .history import History
-from .losses import Loss, View
+from .losses import Loss, Past, View
 from .passes import Seen, balance, judge, mean, read, select, spread
 from .tracker import Smallest, Tracker, suffices
 
@@ -98,6 +98,7 @@ class Problem:
         self.smallest = {f"{100 * share:g}%": Smallest(batch.images, share) for share in shares}
         self._unfinished, self._looks = list(range(len(batch))), 0
         self.history = History()
+        self._past: Past | None = None
         if keep == "best":
             self.peek(torch.zeros_like(batch.images))
 
@@ -185,7 +186,15 @@ class Problem:
     def _view(self, logits: Float[Tensor, "n k h w"], places: list[int], progress: float) -> View:
         self._looks += 1
         labels, aim, balance = (select(each, places) for each in (self.labels, self.aim, self.balance))
-        return View(logits, labels, aim, balance, progress, self.targeted, check=self._looks % 10 == 1)
+        check, recall = self._looks % 10 == 1, partial(self._recall, places)
+        return View(logits, labels, aim, balance, progress, self.targeted, check=check, recall=recall)
+
+    def _recall(self, places: list[int], won: Mask) -> Past:
+        """What was won at the first look that asked and at any since, now that this is won."""
+        now = spread(won, places, len(self.batch))
+        first, once = (now, now) if self._past is None else self._past
+        self._past = Past(first, once | now)
+        return Past(*(select(each, places) for each in self._past))
 
     def _judge(self, views: list[View], places: list[int]) -> Verdict:
         wanted = self.seeks == "damage" or bool(self.trackers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int64
@@ -16,6 +16,17 @@ from ...core import Registry
 from ...metrics.counts import predict
 
 Pixels = Float[Tensor, "b h w"]
+Mask = Bool[Tensor, "b h w"]
+
+
+class Past(NamedTuple):
+    """The pixels that an attack has won so far."""
+
+    first: Mask  # at its first look
+    once: Mask  # at any look
+
+
+Recall = Callable[[Mask], Past]
 
 
 @dataclass(frozen=True)
@@ -24,13 +35,14 @@ class View:
 
     logits: Float[Tensor, "b k h w"]
     labels: Int64[Tensor, "b h w"]  # the truth, or the goal of a targeted attack
-    aim: Bool[Tensor, "b h w"]  # pixels that count
+    aim: Mask  # pixels that count
     balance: Float[Tensor, "b h w"]  # weight of each pixel's class
     progress: float  # 0 at the first step, towards 1 at the last
     targeted: bool
     check: bool = True  # whether predicting refuses logits that are no numbers
-    valid: Bool[Tensor, "b h w"] | None = None  # pixels that have a label, aimed at or not, where that is told
-    sound: Bool[Tensor, "b h w"] | None = None  # of those, right in the clean image
+    valid: Mask | None = None  # pixels that have a label, aimed at or not, where that is told
+    sound: Mask | None = None  # of those, right in the clean image
+    recall: Recall | None = None  # remembers which pixels were won when; without it there was no earlier look
 
     @cached_property
     def prediction(self) -> Int64[Tensor, "b h w"]:
@@ -38,9 +50,15 @@ class View:
         return predict(self.logits.detach(), check=self.check)
 
     @cached_property
-    def standing(self) -> Bool[Tensor, "b h w"]:
+    def standing(self) -> Mask:
         """Pixels still to be won: right, or not yet at the goal."""
         return self.aim & ((self.prediction != self.labels) if self.targeted else (self.prediction == self.labels))
+
+    @cached_property
+    def past(self) -> Past:
+        """Which pixels this and the earlier looks have won; only looks whose loss asks for it are remembered."""
+        won = self.aim & ~self.standing
+        return Past(won, won) if self.recall is None else self.recall(won)
 
     def of(self, *classes: Int64[Tensor, "b h w"]) -> tuple[Pixels, ...]:
         """The logits of these classes at each pixel; one gather for all, since going back fills all logits."""

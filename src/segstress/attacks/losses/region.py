@@ -1,0 +1,35 @@
+"""Losses that weigh a pixel by what the attack has already done to it: what can be won is worth more than what cannot."""
+
+from __future__ import annotations
+
+from jaxtyping import Float
+from torch import Tensor
+
+from .likelihood import cross_entropy
+from .view import Pixels, View, losses
+
+REST = 1 / 600  # weight of the pixels that need no attack: the published 1 / 2T for 300 steps
+
+
+@losses.register("region")
+def region(view: View) -> Pixels:
+    """Mean cross-entropy of pixels never won, won once, wrong from the start, by turns (RP-PGD, AAAI 2025)."""
+    return _by_region(view, view.aim.to(view.logits)) * cross_entropy(view)
+
+
+@losses.register("region-balanced")
+def balanced_region(view: View) -> Pixels:
+    """The same with rare classes weighing more: an attack on mIoU (RP-PGD with the weights of arXiv:2306.12941)."""
+    return _by_region(view, view.balance) * cross_entropy(view)
+
+
+def _by_region(view: View, weight: Pixels) -> Pixels:
+    """Weights whose sum over a region is the region's: at first all for what never fell, at last half for what did."""
+    first, once = view.past
+    half = view.progress / 2
+    regions = ((view.aim & ~once, 1 - half), (once & ~first, half), (first, REST))
+    return _total(view.aim) * sum(share * inside * weight / _total(inside * weight) for inside, share in regions)
+
+
+def _total(values: Tensor) -> Float[Tensor, "b 1 1"]:
+    return values.flatten(1).sum(1).clamp(min=1e-12)[:, None, None]
