@@ -1,4 +1,4 @@
-"""Losses that weigh a pixel by what the attack has already done to it: what can be won is worth more than what cannot."""
+"""Losses that weigh a pixel by what the attack has done to it so far."""
 
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ def _by_region(view: View, weight: Pixels) -> Pixels:
     """Weights whose sum over a region is the region's: at first all for what never fell, at last half for what did."""
     first, once = view.past
     half = view.progress / 2
-    regions = ((view.aim & ~once, 1 - half), (once & ~first, half), (first, REST))
-    return _total(view.aim) * sum(share * inside * weight / _total(inside * weight) for inside, share in regions)
+    shares = (1 - half, half, REST)
+    regions = (inside * weight for inside in (view.aim & ~once, once & ~first, first))
+    return _total(view.aim) * sum(
+        share * region / _total(region) for share, region in zip(shares, regions, strict=True)
+    )
 
 
 def _total(values: Tensor) -> Float[Tensor, "b 1 1"]:
