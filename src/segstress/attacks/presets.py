@@ -59,8 +59,6 @@ SEA = {
     "sea-msl": ("the masked spherical loss", "masked-spherical", "cosine"),
     "sea-cos": ("cosine-weighted cross-entropy", "cospgd", "ce"),
     "sea-margin": ("the clipped margin", "margin-clipped", "margin-clipped"),
-}
-SEA |= {  # its steps on losses found elsewhere
     "sea-rp": ("cross-entropy by region of RP-PGD (AAAI 2025)", "region", "ce"),
     "sea-rp-bal": ("class-balanced cross-entropy by region of RP-PGD (AAAI 2025)", "region-balanced", "ce"),
 }

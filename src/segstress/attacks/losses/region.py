@@ -13,7 +13,7 @@ REST = 1 / 600  # weight of the pixels that need no attack: the published 1 / 2T
 
 @losses.register("region")
 def region(view: View) -> Pixels:
-    """Mean cross-entropy of pixels never won, won once, wrong from the start, by turns (RP-PGD, AAAI 2025)."""
+    """Cross-entropy, half its weight moving from pixels never won to those won once (RP-PGD, AAAI 2025)."""
     return _by_region(view, view.aim.to(view.logits)) * cross_entropy(view)
 
 
