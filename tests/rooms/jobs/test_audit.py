@@ -73,8 +73,8 @@ def test_an_audit_and_what_it_leaves_spend_no_more_than_allowed(images, audit, f
 
 def test_the_adaptive_battery_leaves_room_for_its_core():
     adaptive, whole = named("adaptive"), named("strong")
-    assert adaptive.perturbations == whole.perturbations
-    passes = [read_perturbation(spec, {"eps": "8/255"}).passes() for spec in whole.perturbations]
+    assert sorted(map(str, adaptive.perturbations)) == sorted(map(str, whole.perturbations))
+    passes = [read_perturbation(spec, {"eps": "8/255"}).passes() for spec in adaptive.perturbations]
     costs = [forwards + backwards for forwards, backwards in passes]
     for images in (24, 100, 1000):
         assert sum(costs[: adaptive.core]) <= adaptive.rest(images) * sum(costs)
