@@ -13,7 +13,7 @@ from segstress.jobs.mad import plan, store
 from segstress.jobs.mad.compete import Competition, add, begin, reopen, walk
 from segstress.jobs.mad.plan import read_contest
 from segstress.jobs.mad.screening import screen
-from segstress.runtime import write
+from segstress.runtime import parquet, write
 
 PLUGIN = """
 from segstress.core import settings
@@ -100,7 +100,8 @@ def test_a_full_disk_or_a_crash_at_any_file_loses_nothing_else(
         written.append(path)
         write(path, data)
 
-    monkeypatch.setattr(store, "write", fail)
+    for writer in (store, parquet):
+        monkeypatch.setattr(writer, "write", fail)
     with pytest.raises(BadInput, match="full"):
         compete(tmp_path / "run")
     monkeypatch.undo()
