@@ -56,7 +56,7 @@ def _total(loss: str | Loss | None, view: View) -> Float[Tensor, " n"]:
     if loss is None:
         return view.logits.new_zeros(len(view.logits))
     values = loss(view) if callable(loss) else (-1 if view.targeted else 1) * losses.get(loss)(view)
-    return torch.where(view.aim, values, 0).flatten(1).sum(1)
+    return values if values.dim() == 1 else torch.where(view.aim, values, 0).flatten(1).sum(1)
 
 
 Found = TypeVar("Found", Seen, Judged)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .algorithm import attacks
 from .algorithms.apgd import APGD
+from .algorithms.momentum import Momentum
 from .algorithms.padam import PAdam
 from .algorithms.pgd import PGD
 
@@ -73,3 +74,14 @@ attacks.preset(
     steps=300,
     progressive=True,
 )
+
+# Ours: the figures themselves, smoothed by a falling temperature (docs/annealed.md).
+ANNEALED = {
+    "annealed-error": "the number of wrong pixels",
+    "annealed-error-balanced": "the number of wrong pixels, rare classes weighing more",
+    "annealed-error-region": "the number of wrong pixels, by region of RP-PGD (AAAI 2025)",
+    "annealed-ramp": "the number of wrong pixels, each against its best rival alone",
+    "annealed-iou": "the image's mIoU",
+}
+for name, words in ANNEALED.items():
+    attacks.preset(name, Momentum, f"Momentum on {words} at a falling temperature (ours, docs/annealed.md)", loss=name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Literal, NamedTuple
 
@@ -99,6 +99,7 @@ class Problem:
         self._unfinished, self._looks = list(range(len(batch))), 0
         self.history = History()
         self._past: Past | None = None
+        self._first_distance: PerImage | None = None
         if keep == "best":
             self.peek(torch.zeros_like(batch.images))
 
@@ -187,7 +188,10 @@ class Problem:
         self._looks += 1
         labels, aim, balance = (select(each, places) for each in (self.labels, self.aim, self.balance))
         check, recall = self._looks % 10 == 1, partial(self._recall, places)
-        return View(logits, labels, aim, balance, progress, self.targeted, check=check, recall=recall)
+        view = View(logits, labels, aim, balance, progress, self.targeted, check=check, recall=recall)
+        if self._first_distance is None:
+            self._first_distance = spread(view.distance, places, len(self.batch), fill=1.0)
+        return replace(view, first_distance=select(self._first_distance, places))
 
     def _recall(self, places: list[int], won: Mask) -> Past:
         """What was won at the first look that asked and at any since, now that this is won."""

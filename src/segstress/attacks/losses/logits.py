@@ -37,7 +37,7 @@ def global_cosine(view: View) -> Pixels:
 @losses.register("margin")
 def margin(view: View) -> Pixels:
     """The best other class's lead over the label (Carlini & Wagner 2017, arXiv:1608.04644)."""
-    rival, label = view.of(_next(view.logits, view.labels), view.labels)
+    rival, label = view.of(view.rivals, view.labels)
     return rival - label
 
 

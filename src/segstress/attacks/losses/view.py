@@ -43,6 +43,7 @@ class View:
     valid: Mask | None = None  # pixels that have a label, aimed at or not, where that is told
     sound: Mask | None = None  # of those, right in the clean image
     recall: Recall | None = None  # remembers which pixels were won when; without it there was no earlier look
+    first_distance: Float[Tensor, " b"] | None = None  # mean |margin| at the attack's first look; none = this is it
 
     @cached_property
     def prediction(self) -> Int64[Tensor, "b h w"]:
@@ -60,6 +61,25 @@ class View:
         won = self.aim & ~self.standing
         return Past(won, won) if self.recall is None else self.recall(won)
 
+    @cached_property
+    def rivals(self) -> Int64[Tensor, "b h w"]:
+        """The best class of every pixel but its label."""
+        return predict(self.logits.detach(), check=False, without=(self.labels,))
+
+    @cached_property
+    def distance(self) -> Float[Tensor, " b"]:
+        """How far the aimed pixels are from changing sides, in logits, on average; 1 where there is nothing to tell."""
+        rival, label = self.of(self.rivals, self.labels)
+        total = (torch.where(self.aim, rival - label, 0).detach().abs()).flatten(1).sum(1)
+        mean = total / self.aim.flatten(1).sum(1).clamp(min=1)
+        return torch.where(mean > 0, mean, 1)
+
+    @property
+    def unit(self) -> Float[Tensor, "b 1 1"]:
+        """The distance at the first look, which is at the clean image: what makes a loss free of the logits' scale."""
+        distance = self.distance if self.first_distance is None else self.first_distance
+        return distance[:, None, None]
+
     def of(self, *classes: Int64[Tensor, "b h w"]) -> tuple[Pixels, ...]:
         """The logits of these classes at each pixel; one gather for all, since going back fills all logits."""
         return self.logits.gather(1, torch.stack(classes, 1)).unbind(1)
@@ -70,7 +90,7 @@ def length(vectors: Float[Tensor, "b k h w"]) -> Pixels:
     return (vectors.square().sum(1) + 1e-24).sqrt()
 
 
-Loss = Callable[[View], Pixels]
+Loss = Callable[[View], Pixels | Float[Tensor, " b"]]  # a value a pixel; or one an image, which honours the aim itself
 losses: Registry[Loss] = Registry("loss")
 
 

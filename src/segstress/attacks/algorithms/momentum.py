@@ -1,0 +1,54 @@
+"""Steepest steps along a running mean of the gradient, from far too long to hardly any."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, ClassVar
+
+import torch
+from jaxtyping import Float
+from pydantic import Field
+from torch import Tensor
+
+from ...core import settings
+from ..algorithm import Seeks, attacks
+from ..losses import LossName
+from ..problem import Problem
+
+
+@attacks.register("momentum")
+@settings
+class Momentum:
+    """Momentum on gradients of one length (MI-FGSM, arXiv:1710.06081), looking ahead (NI-FGSM, arXiv:1908.06281).
+
+    Ours is the path of steps, half a cosine that begins with the ball's diameter: at first the delta jumps between
+    corners of the ball and learns which of them matter, at last it settles."""
+
+    seeks: ClassVar[Seeks] = "damage"
+    reaches: ClassVar[float | None] = 1.5
+    loss: LossName = "annealed-error"
+    steps: Annotated[int, Field(ge=1)] = 200
+    longest: Annotated[float, Field(gt=0)] = 2.0  # first step, in radii
+    shortest: Annotated[float, Field(ge=0)] = 0.01  # last step, in radii
+    memory: Annotated[float, Field(ge=0, lt=1)] = 0.75  # of the running mean
+    random_start: bool = True
+
+    def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
+        """Climb by the running mean, one gradient ahead of it."""
+        allowed, radius, delta = problem.feasible, problem.threat.radius, problem.start(self.random_start)
+        mean = torch.zeros_like(delta)
+        for step in range(self.steps):
+            if problem.finished:
+                break
+            progress = step / self.steps
+            gradient = allowed.along(problem.look(delta, self.loss, progress).gradient)
+            mean = mean.lerp(gradient, 1 - self.memory)
+            ahead = mean.lerp(gradient, 1 - self.memory)
+            fade = (1 + math.cos(math.pi * progress)) / 2
+            length = radius * (self.shortest + (self.longest - self.shortest) * fade)
+            delta = allowed.project(delta + length * allowed.steepest(ahead), radius)
+        return delta
+
+    def passes(self) -> tuple[int, int]:
+        """One pass a step, and a look at the clean image and at the last iterate."""
+        return self.steps + 2, self.steps
