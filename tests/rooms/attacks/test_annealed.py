@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import torch
@@ -123,6 +124,6 @@ def test_a_long_first_step_is_a_setting_and_the_last_step_is_short():
             return super().look(delta, *args, **rest)
 
     attacks.build("momentum?steps=10&shortest=0.01&longest=2").run(Watched(model, batch, THREAT, keep="last"))
-    moves = [float((after - before).abs().max()) for before, after in zip(looks, looks[1:], strict=False)]
+    moves = [float((after - before).abs().max()) for before, after in pairwise(looks)]
     assert moves[0] > 1.5 * THREAT.radius  # from a random start into a corner, bounded by the box
     assert moves[-1] < 0.3 * THREAT.radius

@@ -54,7 +54,7 @@ def annealed_ramp(view: View) -> Pixels:
 
 @losses.register("annealed-iou")
 def annealed_iou(view: View) -> Float[Tensor, " b"]:
-    """Minus the image's mIoU of a softmax whose temperature falls; a class that is nowhere true counts once it shows."""
+    """Minus the mIoU under a softmax whose temperature falls; a class that is nowhere true counts once it shows."""
     return -soft_miou(view, FIRST, LAST)
 
 
