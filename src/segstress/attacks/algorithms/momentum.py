@@ -21,22 +21,25 @@ from ..problem import Problem
 class Momentum:
     """Momentum on gradients of one length (MI-FGSM, arXiv:1710.06081), looking ahead (NI-FGSM, arXiv:1908.06281).
 
-    Ours is the path of steps, half a cosine that begins with the ball's diameter: at first the delta jumps between
-    corners of the ball and learns which of them matter, at last it settles."""
+    Ours is the path of steps, half a cosine that begins with twice the ball's diameter: for the first half of the run
+    the delta jumps from corner to corner of the ball, then it settles."""
 
     seeks: ClassVar[Seeks] = "damage"
     reaches: ClassVar[float | None] = 1.5
     loss: LossName = "annealed-error"
     steps: Annotated[int, Field(ge=1)] = 200
-    longest: Annotated[float, Field(gt=0)] = 2.0  # first step, in radii
+    longest: Annotated[float, Field(gt=0)] = 4.0  # first step, in radii
     shortest: Annotated[float, Field(ge=0)] = 0.01  # last step, in radii
-    memory: Annotated[float, Field(ge=0, lt=1)] = 0.75  # of the running mean
+    memory: Annotated[float, Field(ge=0, lt=1)] = 0.5  # of the running mean
     random_start: bool = True
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
-        """Climb by the running mean, one gradient ahead of it."""
-        allowed, radius, delta = problem.feasible, problem.threat.radius, problem.start(self.random_start)
-        mean = torch.zeros_like(delta)
+        """Climb from the start."""
+        return self.climb(problem, problem.start(self.random_start))
+
+    def climb(self, problem: Problem, delta: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
+        """Follow the running mean, one gradient ahead of it."""
+        allowed, radius, mean = problem.feasible, problem.threat.radius, torch.zeros_like(delta)
         for step in range(self.steps):
             if problem.finished:
                 break

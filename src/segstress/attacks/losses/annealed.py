@@ -20,7 +20,7 @@ from .logits import margin
 from .region import region_weights
 from .view import Pixels, View, losses
 
-FIRST, LAST = 3.0, 400.0  # sharpness, in one over the clean image's mean margin; chosen on shapes:val
+FIRST, LAST = 1.0, 300.0  # sharpness, in one over the clean image's mean margin; chosen on shapes:val
 
 
 def sharpness(view: View, first: float, last: float) -> Float[Tensor, "b 1 1"]:
