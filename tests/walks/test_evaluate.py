@@ -234,7 +234,8 @@ def test_command_line_lists_plans_and_reports(segstress):
     planned = segstress("plan", *words)
     assert planned.code == 0
     assert "8" in planned.out
-    words_of_a_choice = [*words[:4], "--battery", "adaptive", *words[6:]]
+    Path("audited.yaml").write_text("base: published\naudit: 10%\nspend: 40%\n")
+    words_of_a_choice = [*words[:4], "--battery", "audited.yaml", *words[6:]]
     assert "at most 40% of this" in " ".join(segstress("plan", *words_of_a_choice).out.split())
     assert segstress("attack", *words, "--out", "run", "--workers", "1").code == 0
     assert Path("run/report/index.html").exists()

@@ -13,8 +13,6 @@ from tests.conftest import net
 from segstress.jobs import Ways, evaluate
 from segstress.jobs.audit import Rule
 from segstress.jobs.battery import Battery
-from segstress.jobs.battery import battery as named
-from segstress.jobs.perturbing import read_perturbation
 from segstress.jobs.report import figures
 from segstress.runtime import Store
 
@@ -69,15 +67,6 @@ def test_an_audit_and_what_it_leaves_spend_no_more_than_allowed(images, audit, f
     assert min(fewest, images) <= sample <= images
     spent = sample + rule.rest(images) * (images - sample)
     assert spent <= max(spend * images, sample) + 1e-9
-
-
-def test_the_adaptive_battery_leaves_room_for_its_core():
-    adaptive, whole = named("adaptive"), named("strong")
-    assert sorted(map(str, adaptive.perturbations)) == sorted(map(str, whole.perturbations))
-    passes = [read_perturbation(spec, {"eps": "8/255"}).passes() for spec in adaptive.perturbations]
-    costs = [forwards + backwards for forwards, backwards in passes]
-    for images in (24, 100, 1000):
-        assert sum(costs[: adaptive.core]) <= adaptive.rest(images) * sum(costs)
 
 
 def test_the_estimate_of_the_loss_does_not_see_the_image_it_is_made_on():
