@@ -22,7 +22,7 @@ from ..reports.table import Cell, Column, Rows, Table
 from ..runtime import write
 from .claims import Evidence
 from .claims.runs import BATTERY, CLEAN, NO_GRAIN, TWIN, share
-from .demo import ABOUT
+from .demo import ABOUT, CHANGED
 
 RESULTS = ZOO / "results.json"
 PAGE = ZOO.parents[2] / "docs" / "zoo.md"  # of a checkout
@@ -152,6 +152,8 @@ def document(results: Mapping[str, Any]) -> str:
         "",
         to_markdown(made),
         "## The papers' claims on these models",
+        "",
+        CHANGED,
         "",
     ]
     for number, finding in enumerate(results["findings"], start=1):

@@ -57,6 +57,16 @@ def test_a_document_says_every_figure_and_every_finding():
     assert next(line for line in text.splitlines() if "not-attacked" in line).count("| - ") == 4
 
 
+def test_what_was_changed_after_the_first_answers_stands_above_the_claims():
+    text = zoo.document(results(""))
+    assert "fixed before the runs, and" not in text
+    _, _, claims = text.partition("## The papers' claims")
+    said, _, _ = claims.partition("### 1.")
+    assert "After the first answers were known, the measure of size bias in claim 3 was changed" in said
+    assert "cnn-pgd-at-100 and cnn-segpgd-at-100 were trained again, on 6000 scenes" in said
+    assert "to be done again" in said
+
+
 def test_figures_of_other_weights_are_not_shown(keep):
     assert zoo.current() == []
     keep(results("another"))
