@@ -13,6 +13,7 @@ from tests.conftest import net, write_folder
 
 from segstress.data.kept import pack, unpack
 from segstress.jobs import Ways, evaluate
+from segstress.jobs.judge import Judge
 from segstress.jobs.report import figures, studies
 from segstress.jobs.verify import verify
 from segstress.runtime import Store
@@ -103,6 +104,18 @@ def test_batch_size_changes_rounding_only(tmp_path):
         for row, other in zip(first.rows, second.rows, strict=True):
             assert row.linf == pytest.approx(other.linf, abs=1e-9)
             assert row.l2 == pytest.approx(other.l2, abs=1e-9)
+
+
+@pytest.mark.parametrize("shard_size", [1, 4, 9])
+def test_as_many_images_meet_the_model_as_asked_whatever_the_shard(shard_size, tmp_path, monkeypatch):
+    batches = []
+    judge = Judge.__call__
+    monkeypatch.setattr(
+        Judge, "__call__", lambda self, samples: (batches.append(len(samples)), judge(self, samples))[1]
+    )
+    asked = plan(data=["shapes:test?count=11&size=16"], perturbations=[], numerics={"batch_size": 6})
+    evaluate(asked, tmp_path / "run", Ways(workers=1, shard_size=shard_size))
+    assert sorted(batches) == [5, 6]
 
 
 def test_batch_size_on_an_embedded_model(tmp_path):

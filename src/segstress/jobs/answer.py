@@ -39,7 +39,9 @@ class Work:
         for cell, ids in unit.steps:
             asked = [id_ for id_ in ids if id_ not in finished]
             started = time.perf_counter()
-            shard = self.answer(cell, asked)
+            shard = Shard()
+            for batch in unit.batches:
+                shard.extend(self.answer(cell, [id_ for id_ in batch if id_ in asked]))
             elapsed = time.perf_counter() - started
             timings += [Timing(cell.key, id_, elapsed / len(asked)) for id_ in asked]
             shard.images += [_spared(id_, cell.seed, finished[id_]) for id_ in ids if id_ in finished]

@@ -28,7 +28,7 @@ class Ways:
     """How a run is carried out; none of it changes a result."""
 
     workers: int = 0  # 0 = one for each core
-    shard_size: int = 4  # images written at a time
+    shard_size: int = 4  # images written at a time, rounded up to whole batches
     retry_errors: bool = False
     other_numerics: bool = False  # go on although the run was begun with other numerics
 

@@ -75,18 +75,35 @@ def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cel
 
 
 def units(plan: Plan, store: Store, stage: Stage, shard_size: int, *, retry_errors: bool) -> list[Unit]:
-    """What a stage is missing, cut into units."""
+    """What a stage is missing, cut into units of whole batches, at least `shard_size` images where there are as many.
+
+    Which images make a batch follows from their places in the stage alone, never from the size of a shard or from what
+    is missing, since a result may depend on its batch by rounding."""
+    size = plan.numerics.batch_size
     found: list[Unit] = []
     for chain in chains(plan, stage.cells, chained=stage.chained):
         ids = stage.ids(chain[0])
         again = {"retry_errors": retry_errors, "retry_spared": not stage.chained}
         missing = {cell.key: set(store.missing(cell, ids, **again)) for cell in chain}
-        wanted = [id_ for id_ in ids if any(id_ in lacking for lacking in missing.values())]
+        wanted = set().union(*missing.values())
+        batches = [[id_ for id_ in ids[place : place + size] if id_ in wanted] for place in range(0, len(ids), size)]
         finished: dict[str, str] = {}
         for cell in reversed(chain[:-1]):
             finished |= finishers(cell.key, store.rows(cell, "images"), plan.done_at)
-        for first in range(0, len(wanted), shard_size):
-            some = wanted[first : first + shard_size]
-            steps = tuple((cell, tuple(id_ for id_ in some if id_ in missing[cell.key])) for cell in chain)
-            found.append(Unit(steps, {id_: finished[id_] for id_ in some if id_ in finished}))
+        for some in _whole(batches, shard_size):
+            together = [id_ for batch in some for id_ in batch]
+            steps = tuple((cell, tuple(id_ for id_ in together if id_ in missing[cell.key])) for cell in chain)
+            found.append(Unit(steps, tuple(some), {id_: finished[id_] for id_ in together if id_ in finished}))
     return found
+
+
+def _whole(batches: Sequence[Sequence[str]], shard_size: int) -> Iterator[list[tuple[str, ...]]]:
+    """Batches that make up a shard."""
+    some: list[tuple[str, ...]] = []
+    for batch in filter(None, batches):
+        some.append(tuple(batch))
+        if sum(map(len, some)) >= shard_size:
+            yield some
+            some = []
+    if some:
+        yield some

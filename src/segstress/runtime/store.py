@@ -74,6 +74,7 @@ class Unit:
     """What a worker takes at a time: images of one cell, or of several whose later ones spare what is finished."""
 
     steps: tuple[tuple[Cell, tuple[str, ...]], ...]
+    batches: tuple[tuple[str, ...], ...]  # images that meet the model together, whatever else is in the unit
     finished: Mapping[str, str] = field(default_factory=dict)  # image -> key of the cell after which nothing was left
 
     @property
