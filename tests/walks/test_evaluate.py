@@ -12,9 +12,10 @@ import pytest
 from tests.conftest import net, write_folder
 
 from segstress.data.kept import pack, unpack
-from segstress.jobs import Ways, evaluate
+from segstress.jobs import Ways, evaluate, read_plan
 from segstress.jobs.judge import Judge
 from segstress.jobs.report import figures, studies
+from segstress.jobs.stages import chains
 from segstress.jobs.verify import verify
 from segstress.runtime import Store
 
@@ -201,12 +202,38 @@ class TestBattery:
         evaluate(self.asked(battery, exhaustive=True), tmp_path / "whole", ALONE)
         assert figures([tmp_path / "run"]) == figures([tmp_path / "whole"])
 
-    def test_done_at_spares_more(self, battery, tmp_path):
+    def test_done_at_spares_more_and_bounds_what_that_costs(self, battery, tmp_path):
+        asked = self.asked(battery) | {"data": ["shapes:test?count=4&size=24"], "eps": "60/255"}
         for name, share in (("strict", "0"), ("loose", "60%")):
-            evaluate(self.asked(battery, done_at=share), tmp_path / name, ALONE)
-        strict, loose = (figures([tmp_path / name])["runs"][0] for name in ("strict", "loose"))
+            evaluate(asked | {"done_at": share}, tmp_path / name, ALONE)
+        evaluate(asked | {"exhaustive": True}, tmp_path / "whole", ALONE)
+        strict, loose, whole = (figures([tmp_path / name])["runs"][0] for name in ("strict", "loose", "whole"))
         answers = [sum(v["images"] for v in run["perturbations"].values()) for run in (strict, loose)]
         assert answers[1] < answers[0]
+        assert set(whole["worst_case_slack"].values()) == {0.0}
+        for run in (strict, loose):
+            for name, slack in run["worst_case_slack"].items():
+                assert run["worst_case"][name] - whole["worst_case"][name] <= slack + 1e-12, name
+        assert strict["worst_case_slack"]["accuracy"] == strict["worst_case_slack"]["nmiou"] == 0
+        assert loose["worst_case"]["accuracy"] > whole["worst_case"]["accuracy"], "the bound was not put to a test"
+
+    @pytest.mark.parametrize("changes", [{"eps": None}, {"target": 2}])
+    def test_only_attacks_after_wrong_pixels_spare_each_other_images(self, changes, tmp_path):
+        """A smaller delta, or another prediction, may be found where no pixel is right."""
+        path = tmp_path / "two.yaml"
+        path.write_text("perturbations: ['ddn?steps=2', 'fmn?steps=2']\n")
+        asked = read_plan(self.asked(str(path)) | changes)
+        assert [len(chain) for chain in chains(asked, asked.cells(), chained=True)] == [1, 1, 1]
+        plain = read_plan(self.asked(str(path)))
+        assert [len(chain) for chain in chains(plain, plain.cells(), chained=True)] == [1, 2]
+
+    def test_the_terminal_prints_the_bound_beside_the_figures(self, battery, segstress):
+        words = ("--model", net("tiny"), "--data", "shapes:test?count=3&size=16", "--battery", battery)
+        said = segstress("attack", *words, "--eps", "160/255", "--done-at", "60%", "--out", "run", "--workers", 1)
+        assert said.code == 0
+        assert "spared, at most" in said.out
+        whole = segstress("attack", *words, "--eps", "160/255", "--exhaustive", "--out", "whole", "--workers", 1)
+        assert "spared, at most" not in whole.out
 
 
 def test_several_radii_make_several_studies(tmp_path):

@@ -25,6 +25,8 @@ def show_summary(figures: Mapping[str, Any]) -> None:
             table.add_row(label, *map(_percent, _pick(values)), str(values["forwards"]))
         if run["perturbations"]:
             table.add_row("worst case", *map(_percent, _pick(run["worst_case"])), "", style="bold")
+            if any(run["worst_case_slack"].values()):
+                table.add_row("spared, at most", *map(_percent, _pick(run["worst_case_slack"])), "")
         console.print(table)
     console.print("Percent. Every attack figure is an upper bound on robustness.", highlight=False)
 

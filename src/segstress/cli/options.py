@@ -53,5 +53,11 @@ SomeData = Annotated[list[str] | None, Option("--data", help="Dataset spec. Repe
 Exhaustive = Annotated[
     bool, Option("--exhaustive", help="Run a whole battery on every image; complete per-attack tables.")
 ]
-DoneAt = Annotated[str, Option("--done-at", help="Share of correct pixels at which an image is finished, e.g. 0.1%.")]
+DoneAt = Annotated[
+    str,
+    Option(
+        "--done-at",
+        help="Share of correct pixels at which an image is spared the rest of a battery; 0 = only when none is right.",
+    ),
+]
 Budget = Annotated[str, Option("--budget", help='Time for the attacks, e.g. "30m"; the best are chosen.')]

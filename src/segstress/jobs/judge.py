@@ -113,6 +113,7 @@ class Judge:
                 shard.images.append(row | {"status": "error", "message": f"failed the re-check: {flaws[place]}"})
                 continue
             whole = tallies["perturbed", "all"][place].sum(0)
+            row["correct"], row["valid"] = int(whole[HITS]), int(whole[ACTUAL])
             row["damage"] = float(1 - whole[HITS] / max(whole[ACTUAL], 1))
             row["forwards"], row["backwards"] = int(perturbed.forwards[place]), int(perturbed.backwards[place])
             shard.images.append(row)

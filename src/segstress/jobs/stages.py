@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from ..core import digest, perturbations, seed_of
+from ..attacks import Attack
+from ..core import Perturbation, digest, perturbations, seed_of
 from ..data import datasets
 from ..runtime import Cell, Store, Unit, write
 from .answer import finishers
@@ -26,7 +28,7 @@ class Stage:
 
 
 def stages(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> Iterator[Stage]:
-    """One stage; or, with an audit, all attacks on a sample, then those worth it on the rest."""
+    """One stage; or, with an audit, all attacks on what they leave of a sample, then those worth it on the rest."""
 
     def everything(cell: Cell) -> list[str]:
         return plan.ids(datasets.build(cell.data))
@@ -42,7 +44,7 @@ def stages(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> Ite
         chosen = set(first[: audited.sample(len(ids))])
         return [id_ for id_ in ids if id_ in chosen]
 
-    yield Stage(cells, sample, chained=False)
+    yield Stage(cells, sample, chained=True)
     choices = _choices(plan, audited, store, cells, workers)
     dropped = {key for choice in choices for key in choice.dropped}
     yield Stage([cell for cell in cells if cell.key not in dropped], everything, chained=True)
@@ -66,12 +68,17 @@ def _choices(plan: Plan, audited: Battery, store: Store, cells: Sequence[Cell], 
 
 def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cell]]:
     """Cells that may spare each other images: the battery under one threat, in its order; every other cell alone."""
-    waves = [digest(perturbations.spec(change)) for change in plan.waves()] if chained else []
+    waves = [digest(perturbations.spec(change)) for change in plan.waves() if _harms(change)] if chained else []
     found: dict[str, list[Cell]] = {}
     for cell in cells:
         threat = [dict(cell.prints), cell.perturbation.get("threat")]
         found.setdefault(digest(threat) if digest(dict(cell.perturbation)) in waves else cell.key, []).append(cell)
     return list(found.values())
+
+
+def _harms(change: Perturbation) -> bool:
+    """Whether wrong pixels are all that it is after: not a smaller delta, nor a prediction of its own choice."""
+    return not isinstance(change, Attack) or (math.isfinite(change.threat.radius) and change.threat.target is None)
 
 
 def units(plan: Plan, store: Store, stage: Stage, shard_size: int, *, retry_errors: bool) -> list[Unit]:

@@ -11,6 +11,7 @@ from .assessment import CLEAN, FIGURES, SELECTED, ZONES, Assessment, assess
 from .caveats import caveats
 from .convergence import descents
 from .rivals import pairs, rivals
+from .sparing import slack
 from .study import Outcome, Study
 from .table import Cell, Table
 from .tables import leave_out
@@ -34,6 +35,7 @@ def _run(judged: Assessment) -> dict[str, Any]:
         "clean": _figures(judged, CLEAN),
         "perturbations": {outcome.label: _perturbation(judged, outcome) for outcome in study.outcomes},
         "worst_case": _worst_case(judged),
+        "worst_case_slack": {figure: _number(slack(judged, figure)) for figure in (*FIGURES, *SELECTED)},
         "definitions": _definitions(judged),
         "constant": {"class": judged.commonest, **{name: _number(judged.constant(name)) for name in FIGURES}},
         "leave_one_out": {record.pop("perturbation"): record for record in _records(leave_out(judged))},

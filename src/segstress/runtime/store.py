@@ -22,8 +22,9 @@ Row = dict[str, Any]
 IMAGES = pa.schema(
     [(name, pa.string()) for name in ("image", "goal", "status", "message", "finisher", "source")]
     + [(name, pa.float64()) for name in ("size", "raw_size", "linf", "l2", "l1", "damage", "won", "won_8bit")]
-    + [(name, pa.int64()) for name in ("forwards", "backwards", "seed", "height", "width")]
+    + [(name, pa.int64()) for name in ("forwards", "backwards", "seed", "height", "width", "correct", "valid")]
 )
+LATER = {"images": ("correct", "valid")}  # columns that folders of earlier versions do not have
 COUNTS = pa.schema(
     [(name, pa.string()) for name in ("image", "goal", "state", "zone")]
     + [(name, pa.int64()) for name in ("class", "hits", "predicted", "actual")]
@@ -185,7 +186,7 @@ class Store:
         path = self._place(cell) / f"{name}-{stem}.parquet"
         if name == "traces" and not path.exists():  # not every perturbation tells how it got on
             return TRACES.empty_table()
-        return read_table(path, SCHEMAS[name], "delete its shard and run the same command again")
+        return read_table(path, SCHEMAS[name], "delete its shard and run the same command again", LATER.get(name, ()))
 
 
 def _image(key: str) -> str:

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from tests.conftest import net
 
 from segstress.jobs import Ways, evaluate
-from segstress.jobs.audit import Rule
+from segstress.jobs.audit import Rule, choose
 from segstress.jobs.battery import Battery
 from segstress.jobs.report import figures
-from segstress.runtime import Store
+from segstress.jobs.rows import row_of
+from segstress.runtime import Cell, Shard, Store
 
 CLEAN = np.full((5, 2), 0.9)
 
@@ -105,6 +106,55 @@ def test_an_adaptive_run_audits_chooses_and_resumes(battery, tmp_path):
     evaluate({**asked, "exhaustive": True}, tmp_path / "whole", Ways(workers=1))
     adaptive, whole = (figures([tmp_path / name])["runs"][0]["worst_case"]["accuracy"] for name in ("run", "whole"))
     assert whole <= adaptive <= whole + 0.05
+
+
+def test_images_of_an_audit_are_spared_too(tmp_path):
+    """A set no larger than its sample costs what the battery costs without an audit; the choice is made regardless."""
+    attacks, found = ["pgd-masked?steps=20", "pgd?steps=20", "cospgd?steps=20"], {}
+    asked = {"models": [net("tiny")], "data": ["shapes:test?count=6&size=16"], "eps": "160/255", "done_at": 0}
+    for name, lines in (("audited", "audit: 0.1\n"), ("plain", "")):
+        (tmp_path / f"{name}.yaml").write_text(f"{lines}perturbations: {json.dumps(attacks)}\n")
+        evaluate({**asked, "battery": str(tmp_path / f"{name}.yaml")}, tmp_path / name, Ways(workers=1))
+        (found[name],) = figures([tmp_path / name])["runs"]
+    assert found["audited"]["perturbations"] == found["plain"]["perturbations"]
+    (choice,) = json.loads((tmp_path / "audited" / "choice.json").read_text())
+    assert choice["images"] == 6
+    store = Store(tmp_path / "audited")
+    spared = [row for cell in store.cells() for row in store.rows(cell, "images") if row["finisher"]]
+    assert spared
+    assert {row["finisher"] for row in spared} <= set(choice["kept"])
+
+
+def test_a_spared_image_is_lost_to_its_finisher_alone(tmp_path):
+    """The second attack was never tried on an image, so it may not count as one that breaks it."""
+    store, clean, first, second = Store(tmp_path), cell("clean"), cell("first"), cell("second")
+    store.add(clean, answers(clean, {"a": 8, "b": 8}))
+    store.add(first, answers(first, {"a": 0, "b": 6}))
+    shard = answers(second, {"b": 2})
+    shard.images.append(row_of("a", 0) | {"status": "skipped", "finisher": first.key})
+    store.add(second, shard)
+    choice = choose(store, clean, [first, second], Rule())
+    assert choice.images == 2
+    assert set(choice.kept) == {first.key, second.key}
+    assert choose(store, clean, [first, second], Rule(most_passes=10)).kept == (first.key,)
+    assert choice.loss_accuracy[0] == pytest.approx((0.8 + 0.4) / 2)  # without "a" second alone is kept, and vice versa
+
+
+def cell(name):
+    facts = {"classes": ["a", "b"], "background": None, "void": "", "palette": []}
+    names = {"model": "m", "data": "d", "perturbation": name}
+    return Cell(names, {}, {}, {"kind": name}, 0, {"model": "m", "data": "d"}, facts)
+
+
+def answers(asked, hits):
+    """So many of the ten pixels of each image are right, at ten passes."""
+    shard = Shard()
+    for image, right in hits.items():
+        shard.images.append(row_of(image, 0) | {"goal": "any", "forwards": 6, "backwards": 4})
+        keys = {"image": image, "goal": "any", "state": "perturbed", "zone": "all"}
+        shard.counts.append({**keys, "class": 0, "hits": right, "predicted": right, "actual": 10})
+        shard.counts.append({**keys, "class": 1, "hits": 0, "predicted": 10 - right, "actual": 0})
+    return shard
 
 
 def test_a_budget_chooses_from_an_audit(battery, tmp_path):

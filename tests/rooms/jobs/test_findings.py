@@ -54,6 +54,9 @@ def test_an_early_stop_states_its_bound(run):
     (found,) = figures([folder])["runs"]
     (said,) = found["caveats"]
     assert "at most 60 % of its pixels right" in said
+    slack, worst = found["worst_case_slack"], found["worst_case"]
+    assert 0 < slack["accuracy"] <= worst["accuracy"]
+    assert 0 < slack["cmiou"] <= worst["cmiou"]
     assert "--exhaustive" in report([folder]).read_text()
 
 
@@ -61,4 +64,4 @@ def test_a_plain_run_has_no_caveats_and_several_radii_share_their_ball(run):
     small, large = studies([run(eps="2/255,8/255")])
     assert small.ball == large.ball == "linf"
     assert small.choice is None
-    assert small.done_at == 0
+    assert small.done_at == 0.0005
