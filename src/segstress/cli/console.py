@@ -19,7 +19,8 @@ SHOWN = ("accuracy", "cmiou", "nmiou")
 def show_summary(figures: Mapping[str, Any]) -> None:
     """Clean, every perturbation and the worst case, in percent."""
     for run in figures["runs"]:
-        table = Table("", *SHOWN, "forwards", title=f"{run['model']} on {run['data']}", title_justify="left")
+        under = f" under {run['battery']}" if run["battery"] else ""
+        table = Table("", *SHOWN, "forwards", title=f"{run['model']} on {run['data']}{under}", title_justify="left")
         table.add_row("clean", *map(_percent, _pick(run["clean"])), "")
         for label, values in run["perturbations"].items():
             table.add_row(label, *map(_percent, _pick(values)), str(values["forwards"]))

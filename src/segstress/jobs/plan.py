@@ -55,6 +55,7 @@ class Plan:
     data: Specs
     perturbations: Specs = Field(default_factory=list)
     battery: str | None = None  # a list of perturbations by name (segstress list batteries) or by path
+    battery_label: str = ""  # its name and version, noted in the folder of a run: "strong v1"
     eps: Annotated[list[Radius], BeforeValidator(_radii)] = Field(default_factory=list)  # for attacks that name none
     norm: str | None = None
     target: int | str | dict[str, Any] | None = None  # for attacks that name none: a class id, map:file.png ...

@@ -15,7 +15,8 @@ def spared(judged: Assessment) -> np.ndarray:
     An audit leaves images untried too, whatever stands on them; what that costs is estimated apart."""
     worst = judged.worst["accuracy"].counts
     finished = few(worst[..., HITS].sum(1), worst[..., ACTUAL].sum(1), judged.study.done_at)
-    return judged.untried & finished
+    both: np.ndarray = judged.untried & finished
+    return both
 
 
 def slack(judged: Assessment, figure: str) -> float:

@@ -31,6 +31,7 @@ def _run(judged: Assessment) -> dict[str, Any]:
     return {
         "model": study.model,
         "data": study.data,
+        "battery": study.battery or None,
         "eps": None if study.eps is None else _number(study.eps),
         "clean": _figures(judged, CLEAN),
         "perturbations": {outcome.label: _perturbation(judged, outcome) for outcome in study.outcomes},

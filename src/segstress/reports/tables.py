@@ -24,6 +24,7 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
         Column("model", "Model"),
         Column("data", "Data"),
         Column("threat", "Threat"),
+        Column("battery", "Battery"),
         Column("images", "Images", "count"),
         Column("perturbations", "Perturbations", "count"),
         *(
@@ -34,7 +35,7 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
     )
     rows: Rows = tuple(
         (
-            *(judged.study.model, judged.study.data, judged.study.threat),
+            *(judged.study.model, judged.study.data, judged.study.threat, judged.study.battery),
             *(int(judged.answered[0].sum()), len(judged.study.outcomes)),
             *(score for figure in HEADLINE for score in (judged.score(figure), judged.worst_score(figure))),
         )
@@ -48,7 +49,7 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
 def _constant(judged: Assessment) -> tuple[Cell, ...]:
     """A model that looks at nothing, on which every perturbation is lost."""
     scores = (score for figure in HEADLINE for score in [judged.constant(figure)] * 2)
-    return (f"always {judged.commonest}", judged.study.data, "", int(judged.answered[0].sum()), 0, *scores)
+    return (f"always {judged.commonest}", judged.study.data, "", "", int(judged.answered[0].sum()), 0, *scores)
 
 
 def robust(judged: Assessment) -> Table:

@@ -22,9 +22,12 @@ Row = dict[str, Any]
 IMAGES = pa.schema(
     [(name, pa.string()) for name in ("image", "goal", "status", "message", "finisher", "source")]
     + [(name, pa.float64()) for name in ("size", "raw_size", "linf", "l2", "l1", "damage", "won", "won_8bit")]
+    + [(name, pa.float64()) for name in ("margin_10", "margin_50", "margin_90")]
     + [(name, pa.int64()) for name in ("forwards", "backwards", "seed", "height", "width", "correct", "valid")]
 )
-LATER = {"images": ("correct", "valid")}  # columns that folders of earlier versions do not have
+LATER = {
+    "images": ("correct", "valid", "margin_10", "margin_50", "margin_90")
+}  # columns that folders of earlier versions do not have
 COUNTS = pa.schema(
     [(name, pa.string()) for name in ("image", "goal", "state", "zone")]
     + [(name, pa.int64()) for name in ("class", "hits", "predicted", "actual")]
