@@ -9,14 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from tests.conftest import net, write_folder
 
+from segstress.data import load as load_data
 from segstress.data.kept import pack, unpack
 from segstress.jobs import Ways, evaluate, read_plan
 from segstress.jobs.judge import Judge
 from segstress.jobs.report import figures, studies
 from segstress.jobs.stages import chains
 from segstress.jobs.verify import verify
+from segstress.models import load as load_model
 from segstress.runtime import Store
 
 ALONE = Ways(workers=1)
@@ -131,6 +134,28 @@ def test_batch_size_on_an_embedded_model(tmp_path):
         evaluate(asked, tmp_path / str(size), Ways(workers=1, shard_size=8))
         worst.append(figures([tmp_path / str(size)])["runs"][0]["worst_case"]["accuracy"])
     assert abs(worst[0] - worst[1]) < 0.005
+
+
+def lead(logits, labels):
+    """By how much the logit of the truth exceeds the largest other one, pixel by pixel."""
+    true = torch.nn.functional.one_hot(labels, len(logits)).permute(2, 0, 1).bool()
+    return (logits * true).sum(0) - logits.masked_fill(true, -torch.inf).amax(0)
+
+
+def test_margins_of_standing_pixels_are_those_of_the_kept_images(done):
+    model, data, store = load_model(net("tiny")), load_data("shapes:test?count=4&size=24"), Store(done)
+    (cell,) = (cell for cell in store.cells() if cell.names["perturbation"].startswith("pgd"))
+    images, rows = store.arrays(cell, "kept"), store.rows(cell, "images")
+    assert len(rows) == 8
+    for row in rows:
+        sample, seen = data.read(row["image"]), torch.from_numpy(images[f"{row['goal']}|{row['image']}"])
+        with torch.no_grad():
+            clean, after = (lead(model(each[None])[0], sample.labels) for each in (sample.image, seen))
+        standing = after[after > 0] / clean.abs().mean()
+        assert row["correct"] == len(standing)
+        assert row["valid"] == sample.labels.numel()
+        found = [row[f"margin_{share}"] for share in (10, 50, 90)]
+        assert found == pytest.approx(np.percentile(standing.numpy(), [10, 50, 90]).tolist(), rel=1e-4)
 
 
 def test_stored_results_verify(done):
