@@ -21,8 +21,8 @@ def _remaining(study: Study) -> Iterator[str]:
     """What trying much harder than the battery found elsewhere."""
     if study.gap is not None:
         yield (
-            f"Ten times the effort lowered the figures of {study.battery} by at most {100 * study.gap.accuracy:.2f}"
-            f" points of accuracy and {100 * study.gap.nmiou:.2f} of NmIoU on the embedded robust models"
+            f"Ten times the effort lowered the figures of {study.battery} by at most {study.gap.accuracy:.2f}"
+            f" points of accuracy and {study.gap.nmiou:.2f} of NmIoU on the embedded robust models"
             f" {', '.join(study.gap.models)} (measured, see docs/batteries.md); on other models it may be more."
         )
 
@@ -39,8 +39,9 @@ def _adaptive(choice: Choice | None) -> Iterator[str]:
         )
         return
     yield (
-        f"Adaptive battery: all {tried} attacks were tried on a sample of {plural(choice.images, 'image')}, and on the"
-        f" others only those worth their passes there: {', '.join(choice.kept)}. Dropped: {', '.join(choice.dropped)}."
+        f"Adaptive battery: all {tried} attacks were tried on a sample of {plural(choice.images, 'image')}, each spared"
+        " what an earlier one had finished, and on the others only those worth their passes there:"
+        f" {', '.join(choice.kept)}. Dropped: {', '.join(choice.dropped)}."
         f" On those others this leaves worst-case accuracy too high by an estimated {_points(choice.loss_accuracy)},"
         f" NmIoU by {_points(choice.loss_nmiou)}."
     )

@@ -103,7 +103,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Gap:
-    """By how much ten times the effort lowered a battery's figures, at most, on the models it was measured on."""
+    """By how many points ten times the effort lowered a battery's figures, at most, on the models it was tried on."""
 
     accuracy: float
     nmiou: float

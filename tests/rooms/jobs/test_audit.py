@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import net
 
+from segstress.core import digest, to_plain
 from segstress.jobs import Ways, evaluate
 from segstress.jobs.audit import Rule, choose
-from segstress.jobs.battery import Battery
+from segstress.jobs.battery import Battery, batteries
+from segstress.jobs.battery import battery as named
 from segstress.jobs.report import figures
 from segstress.jobs.rows import row_of
 from segstress.runtime import Cell, Shard, Store
@@ -68,6 +70,24 @@ def test_an_audit_and_what_it_leaves_spend_no_more_than_allowed(images, audit, f
     assert min(fewest, images) <= sample <= images
     spent = sample + rule.rest(images) * (images - sample)
     assert spent <= max(spend * images, sample) + 1e-9
+
+
+VERSIONS = {  # what batteries of the package say, but for `about`
+    ("minimal", 1): "c80b61b7c319",
+    ("published", 1): "24c7e9a576da",
+    ("quick", 2): "560cab73cc34",
+    ("sea", 1): "885db5bc2d7e",
+    ("sea-v1", 1): "16cdd982a4c6",
+    ("strong", 2): "b9632a7628ed",
+    ("trying-harder", 1): "3721bbd5ecf9",
+}
+
+
+@pytest.mark.parametrize("name", batteries())
+def test_a_battery_that_changes_gets_a_new_version(name):
+    said = {key: value for key, value in to_plain(named(name)).items() if key not in ("about", "version")}
+    known = VERSIONS.get((name, named(name).version), digest(said))
+    assert digest(said) == known, f"raise the version of {name}: figures name it"
 
 
 def test_the_estimate_of_the_loss_does_not_see_the_image_it_is_made_on():

@@ -75,8 +75,8 @@ def test_a_measured_gap_of_the_same_battery_and_version_is_told(run, tmp_path, m
     plan = folder / "plan.yaml"
     plan.write_text(re.sub("battery_label: .*", "battery_label: strong v2", plan.read_text()))
     monkeypatch.setattr("segstress.jobs.gap.MEASURED", measured)
-    entry = {"battery": "strong", "version": 2, "model": "a", "accuracy_gap": 0.001, "nmiou_gap": 0.004}
-    others = [{**entry, "version": 1, "accuracy_gap": 0.5}, {**entry, "model": "b", "accuracy_gap": 0.003}]
+    entry = {"battery": "strong", "version": 2, "model": "a", "accuracy_gap": 0.1, "nmiou_gap": 0.4}
+    others = [{**entry, "version": 1, "accuracy_gap": 5}, {**entry, "model": "b", "accuracy_gap": 0.3}]
     for text in (None, "no json", "7", json.dumps([{"battery": "strong", "version": 2}]), json.dumps(others[:1])):
         if text is not None:
             measured.write_text(text)
