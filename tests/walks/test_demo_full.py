@@ -61,6 +61,7 @@ def test_every_claim_is_answered_with_files(run):
     found = demo.findings(run)
     page = demo.report(run, found)
     text = html.unescape(page.read_text())
+    assert text.index(demo.CHANGED) < text.index(found[0].claim)
     for finding in found:
         assert finding.claim in text
         assert finding.answer.checks

@@ -9,12 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from tests.conftest import net, write_folder
 
+from segstress.data import load as load_data
 from segstress.data.kept import pack, unpack
-from segstress.jobs import Ways, evaluate
+from segstress.jobs import Ways, evaluate, read_plan
+from segstress.jobs.judge import Judge
 from segstress.jobs.report import figures, studies
+from segstress.jobs.stages import chains
 from segstress.jobs.verify import verify
+from segstress.models import load as load_model
 from segstress.runtime import Store
 
 ALONE = Ways(workers=1)
@@ -105,6 +110,18 @@ def test_batch_size_changes_rounding_only(tmp_path):
             assert row.l2 == pytest.approx(other.l2, abs=1e-9)
 
 
+@pytest.mark.parametrize("shard_size", [1, 4, 9])
+def test_as_many_images_meet_the_model_as_asked_whatever_the_shard(shard_size, tmp_path, monkeypatch):
+    batches = []
+    judge = Judge.__call__
+    monkeypatch.setattr(
+        Judge, "__call__", lambda self, samples: (batches.append(len(samples)), judge(self, samples))[1]
+    )
+    asked = plan(data=["shapes:test?count=11&size=16"], perturbations=[], numerics={"batch_size": 6})
+    evaluate(asked, tmp_path / "run", Ways(workers=1, shard_size=shard_size))
+    assert sorted(batches) == [5, 6]
+
+
 def test_batch_size_on_an_embedded_model(tmp_path):
     worst = []
     for size in (1, 8):
@@ -117,6 +134,28 @@ def test_batch_size_on_an_embedded_model(tmp_path):
         evaluate(asked, tmp_path / str(size), Ways(workers=1, shard_size=8))
         worst.append(figures([tmp_path / str(size)])["runs"][0]["worst_case"]["accuracy"])
     assert abs(worst[0] - worst[1]) < 0.005
+
+
+def lead(logits, labels):
+    """By how much the logit of the truth exceeds the largest other one, pixel by pixel."""
+    true = torch.nn.functional.one_hot(labels, len(logits)).permute(2, 0, 1).bool()
+    return (logits * true).sum(0) - logits.masked_fill(true, -torch.inf).amax(0)
+
+
+def test_margins_of_standing_pixels_are_those_of_the_kept_images(done):
+    model, data, store = load_model(net("tiny")), load_data("shapes:test?count=4&size=24"), Store(done)
+    (cell,) = (cell for cell in store.cells() if cell.names["perturbation"].startswith("pgd"))
+    images, rows = store.arrays(cell, "kept"), store.rows(cell, "images")
+    assert len(rows) == 8
+    for row in rows:
+        sample, seen = data.read(row["image"]), torch.from_numpy(images[f"{row['goal']}|{row['image']}"])
+        with torch.no_grad():
+            clean, after = (lead(model(each[None])[0], sample.labels) for each in (sample.image, seen))
+        standing = after[after > 0] / clean.abs().mean()
+        assert row["correct"] == len(standing)
+        assert row["valid"] == sample.labels.numel()
+        found = [row[f"margin_{share}"] for share in (10, 50, 90)]
+        assert found == pytest.approx(np.percentile(standing.numpy(), [10, 50, 90]).tolist(), rel=1e-4)
 
 
 def test_stored_results_verify(done):
@@ -188,12 +227,38 @@ class TestBattery:
         evaluate(self.asked(battery, exhaustive=True), tmp_path / "whole", ALONE)
         assert figures([tmp_path / "run"]) == figures([tmp_path / "whole"])
 
-    def test_done_at_spares_more(self, battery, tmp_path):
+    def test_done_at_spares_more_and_bounds_what_that_costs(self, battery, tmp_path):
+        asked = self.asked(battery) | {"data": ["shapes:test?count=4&size=24"], "eps": "60/255"}
         for name, share in (("strict", "0"), ("loose", "60%")):
-            evaluate(self.asked(battery, done_at=share), tmp_path / name, ALONE)
-        strict, loose = (figures([tmp_path / name])["runs"][0] for name in ("strict", "loose"))
+            evaluate(asked | {"done_at": share}, tmp_path / name, ALONE)
+        evaluate(asked | {"exhaustive": True}, tmp_path / "whole", ALONE)
+        strict, loose, whole = (figures([tmp_path / name])["runs"][0] for name in ("strict", "loose", "whole"))
         answers = [sum(v["images"] for v in run["perturbations"].values()) for run in (strict, loose)]
         assert answers[1] < answers[0]
+        assert set(whole["worst_case_slack"].values()) == {0.0}
+        for run in (strict, loose):
+            for name, slack in run["worst_case_slack"].items():
+                assert run["worst_case"][name] - whole["worst_case"][name] <= slack + 1e-12, name
+        assert strict["worst_case_slack"]["accuracy"] == strict["worst_case_slack"]["nmiou"] == 0
+        assert loose["worst_case"]["accuracy"] > whole["worst_case"]["accuracy"], "the bound was not put to a test"
+
+    @pytest.mark.parametrize("changes", [{"eps": None}, {"target": 2}])
+    def test_only_attacks_after_wrong_pixels_spare_each_other_images(self, changes, tmp_path):
+        """A smaller delta, or another prediction, may be found where no pixel is right."""
+        path = tmp_path / "two.yaml"
+        path.write_text("perturbations: ['ddn?steps=2', 'fmn?steps=2']\n")
+        asked = read_plan(self.asked(str(path)) | changes)
+        assert [len(chain) for chain in chains(asked, asked.cells(), chained=True)] == [1, 1, 1]
+        plain = read_plan(self.asked(str(path)))
+        assert [len(chain) for chain in chains(plain, plain.cells(), chained=True)] == [1, 2]
+
+    def test_the_terminal_prints_the_bound_beside_the_figures(self, battery, segstress):
+        words = ("--model", net("tiny"), "--data", "shapes:test?count=3&size=16", "--battery", battery)
+        said = segstress("attack", *words, "--eps", "160/255", "--done-at", "60%", "--out", "run", "--workers", 1)
+        assert said.code == 0
+        assert "spared, at most" in said.out
+        whole = segstress("attack", *words, "--eps", "160/255", "--exhaustive", "--out", "whole", "--workers", 1)
+        assert "spared, at most" not in whole.out
 
 
 def test_several_radii_make_several_studies(tmp_path):

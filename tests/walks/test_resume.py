@@ -8,15 +8,18 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from tests.conftest import net
 
 from segstress.core import BadInput
+from segstress.data import Sample
 from segstress.jobs import Ways, evaluate, read_plan
+from segstress.jobs.judge import Judge
 from segstress.jobs.report import report
-from segstress.runtime import files
+from segstress.runtime import Shard, files
 
 PLAN = {
     "models": [net("tiny")],
@@ -84,6 +87,36 @@ def test_stopped_and_resumed_equals_undisturbed(number, operations, undisturbed,
 def test_workers_and_shards_change_nothing(undisturbed, tmp_path):
     evaluate(PLAN, tmp_path / "run", Ways(workers=2, shard_size=2))
     assert tables(tmp_path / "run") == undisturbed
+
+
+def test_shards_change_no_batch_of_a_battery_that_spares_images(tmp_path):
+    """In float32 a result depends on the images beside it, so shards must not decide which those are."""
+    path = tmp_path / "three.yaml"
+    path.write_text("perturbations: ['pgd-masked?steps=20', 'pgd?steps=3', 'segpgd?steps=3']\n")
+    asked = {**PLAN, "perturbations": [], "battery": str(path), "eps": "120/255", "numerics": {"batch_size": 3}}
+    asked["data"] = ["shapes:test?count=9&size=16"]
+    met, found = [], []
+    for size in (1, 2, 4, 9):
+        batches: list[tuple[str, ...]] = []
+        with pytest.MonkeyPatch.context() as patch:
+            watch(patch, batches)
+            evaluate(asked, tmp_path / str(size), Ways(workers=1, shard_size=size))
+        met.append(sorted(batches))
+        found.append(tables(tmp_path / str(size)))
+    assert {len(batch) - 1 for batch in met[0]} > {3}, "no batch lost a part of its images"
+    assert met == [met[0]] * 4
+    assert found == [found[0]] * 4
+
+
+def watch(patch: pytest.MonkeyPatch, batches: list[tuple[str, ...]]) -> None:
+    """Note which perturbation meets which images together."""
+    judge = Judge.__call__
+
+    def noting(self: Judge, samples: Sequence[Sample]) -> Shard:
+        batches.append((self.perturbation.label, *(sample.id for sample in samples)))
+        return judge(self, samples)
+
+    patch.setattr(Judge, "__call__", noting)
 
 
 def test_killed_for_real_and_resumed(undisturbed, tmp_path):

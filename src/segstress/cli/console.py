@@ -19,12 +19,15 @@ SHOWN = ("accuracy", "cmiou", "nmiou")
 def show_summary(figures: Mapping[str, Any]) -> None:
     """Clean, every perturbation and the worst case, in percent."""
     for run in figures["runs"]:
-        table = Table("", *SHOWN, "forwards", title=f"{run['model']} on {run['data']}", title_justify="left")
+        under = f" under {run['battery']}" if run["battery"] else ""
+        table = Table("", *SHOWN, "forwards", title=f"{run['model']} on {run['data']}{under}", title_justify="left")
         table.add_row("clean", *map(_percent, _pick(run["clean"])), "")
         for label, values in run["perturbations"].items():
             table.add_row(label, *map(_percent, _pick(values)), str(values["forwards"]))
         if run["perturbations"]:
             table.add_row("worst case", *map(_percent, _pick(run["worst_case"])), "", style="bold")
+            if any(run["worst_case_slack"].values()):
+                table.add_row("spared, at most", *map(_percent, _pick(run["worst_case_slack"])), "")
         console.print(table)
     console.print("Percent. Every attack figure is an upper bound on robustness.", highlight=False)
 

@@ -60,6 +60,7 @@ def _examine(folder: Path, images: int, ways: Ways, store: bool) -> None:
         console.print(f"[bold]{finding.claim}: {finding.answer.verdict}[/bold]", highlight=False)
         for check in finding.answer.checks:
             console.print(f"  {'yes' if check.holds else 'no'}: {check.asks} ({check.found})", highlight=False)
+    console.print(demo.CHANGED, highlight=False)
     console.print(f"Findings: {demo.report(folder, found)}", highlight=False, soft_wrap=True)
     show_errors(errors)
     if store:

@@ -49,7 +49,7 @@ def attack(
     seed: options.Seed = 0,
     keep_images: options.KeepImages = False,
     exhaustive: options.Exhaustive = False,
-    done_at: options.DoneAt = "0",
+    done_at: options.DoneAt = "0.05%",
     budget: options.Budget = "0",
     workers: options.Workers = 0,
     shard_size: options.ShardSize = 4,

@@ -37,7 +37,7 @@ Device = Annotated[str, Option("--device", help="cpu, cuda, cuda:1 ...")]
 Seed = Annotated[int, Option("--seed", help="Seed of every random draw.")]
 KeepImages = Annotated[bool, Option("--keep-images", help="Keep every perturbed image, not only those of the gallery.")]
 Workers = Annotated[int, Option("--workers", min=0, help="Worker processes; 0 = one for each core.")]
-ShardSize = Annotated[int, Option("--shard-size", min=1, help="Images written at a time.")]
+ShardSize = Annotated[int, Option("--shard-size", min=1, help="Images written at a time, rounded up to whole batches.")]
 RetryErrors = Annotated[bool, Option("--retry-errors", help="Try the images again that had errors.")]
 OtherNumerics = Annotated[
     bool, Option("--other-numerics", help="Go on although the run was begun with other numerics.")
@@ -53,5 +53,11 @@ SomeData = Annotated[list[str] | None, Option("--data", help="Dataset spec. Repe
 Exhaustive = Annotated[
     bool, Option("--exhaustive", help="Run a whole battery on every image; complete per-attack tables.")
 ]
-DoneAt = Annotated[str, Option("--done-at", help="Share of correct pixels at which an image is finished, e.g. 0.1%.")]
+DoneAt = Annotated[
+    str,
+    Option(
+        "--done-at",
+        help="Share of correct pixels at which an image is spared the rest of a battery; 0 = only when none is right.",
+    ),
+]
 Budget = Annotated[str, Option("--budget", help='Time for the attacks, e.g. "30m"; the best are chosen.')]

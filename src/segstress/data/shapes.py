@@ -17,7 +17,7 @@ from .resize import parse_sides
 from .scenes import CLASSES, SHIFTED, USUAL, draw_scene, find_border
 
 MOST = 10_000_000  # scenes in a split, so that splits share none
-FIRST_SEED = {"train": MOST, "val": 2 * MOST, "test": 3 * MOST, "pool": 4 * MOST}
+FIRST_SEED = {"train": MOST, "val": 2 * MOST, "test": 3 * MOST, "pool": 4 * MOST, "holdout": 5 * MOST}
 
 Pixels = Annotated[int, Field(ge=8)]
 SceneSize = Annotated[
@@ -33,10 +33,13 @@ class Shapes(Dataset):
 
     The grain is a predictive but non-robust feature by design: the set illustrates published findings about
     robustness and is no independent evidence for them. Grain angles code the class, so flips and turns change labels.
+
+    The pool has other grounds, sizes, light, and clutter. The holdout is drawn as the test split is, and is looked at
+    once, when every choice has been made: nothing may be trained, tuned, chosen or debugged on it.
     """
 
     rest: ClassVar = "split"
-    split: Literal["train", "val", "test", "pool"] = "test"  # the pool has other grounds, sizes, light, and clutter
+    split: Literal["train", "val", "test", "pool", "holdout"] = "test"
     count: Annotated[int, Field(ge=1, le=MOST)] = 24
     size: SceneSize = 96  # pixels, or height x width
     grain: Annotated[float, Field(ge=0, le=1)] = 0.024  # 6.1/255; 0 switches it off

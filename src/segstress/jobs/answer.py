@@ -15,6 +15,7 @@ from torch import nn
 
 from ..core import BadImage, BadInput, import_source, perturbations
 from ..data import Sample, datasets, readable
+from ..metrics.counts import few
 from ..models import load as load_model
 from ..models.folding import fold
 from ..runtime import Cell, Numerics, Shard, Store, Unit
@@ -39,7 +40,9 @@ class Work:
         for cell, ids in unit.steps:
             asked = [id_ for id_ in ids if id_ not in finished]
             started = time.perf_counter()
-            shard = self.answer(cell, asked)
+            shard = Shard()
+            for batch in unit.batches:
+                shard.extend(self.answer(cell, [id_ for id_ in batch if id_ in asked]))
             elapsed = time.perf_counter() - started
             timings += [Timing(cell.key, id_, elapsed / len(asked)) for id_ in asked]
             shard.images += [_spared(id_, cell.seed, finished[id_]) for id_ in ids if id_ in finished]
@@ -128,7 +131,8 @@ def _answer(judge: Judge, samples: Sequence[Sample]) -> Shard:
 
 def finishers(key: str, rows: Iterable[Mapping[str, Any]], done_at: float) -> dict[str, str]:
     """The images that a cell left without correct pixels, or with as few as count as none."""
-    return {row["image"]: key for row in rows if row["status"] == "ok" and row["damage"] >= 1 - done_at}
+    known = (row for row in rows if row["status"] == "ok" and row["valid"])  # earlier versions did not count
+    return {row["image"]: key for row in known if few(row["correct"], row["valid"], done_at)}
 
 
 def _spared(id_: str, seed: int, finisher: str) -> dict[str, object]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from ..core import perturbations
 from ..metrics.scores import image_accuracy, image_miou
 from ..runtime import Cell, Store
+from .cost import most_passes
 
 ROUNDING = 1e-9  # of a sum of costs that is just the whole
 
@@ -61,12 +64,15 @@ class Rule:
 
 
 def choose(store: Store, clean: Cell, cells: Sequence[Cell], rule: Rule) -> Choice:
-    """Keep the attacks that the rule finds worth it on the images that all of them have answered."""
-    ids = sorted({row["image"] for row in store.rows(clean, "images") if row["status"] == "ok"})
-    for cell in cells:
-        answered = {row["image"] for row in store.rows(cell, "images") if row["status"] == "ok"}
-        ids = [id_ for id_ in ids if id_ in answered]
-    scores = np.stack([_scores(store, cell, ids) for cell in (clean, *cells)])  # (candidates, images, 2)
+    """Keep the attacks that the rule finds worth it on the images that all of them have answered or were spared.
+
+    A spared image is lost to the attack that finished it and to no later one, which might have failed: for those it
+    stands as if clean."""
+    fine, *known = ({row["image"] for row in store.rows(cell, "images") if _told(row)} for cell in (clean, *cells))
+    ids = sorted(fine.intersection(*known))
+    before = _scores(store, clean, ids)
+    found = [_scores(store, cell, ids) for cell in cells]
+    scores = np.stack([before, *(np.where(np.isnan(after), before, after) for after in found)])  # candidates, images, 2
     costs = np.array([_passes(store, cell) for cell in cells])
     kept, left = rule.keep(scores, costs), rule.left_out(scores, costs)
     return Choice(
@@ -85,7 +91,7 @@ def _interval(losses: np.ndarray, draws: int = 1000) -> tuple[float, float, floa
 
 
 def _scores(store: Store, cell: Cell, ids: Sequence[str]) -> np.ndarray:
-    """Image accuracy and image mIoU, each from the goal that is best for it."""
+    """Image accuracy and image mIoU, each from the goal that is best for it; NaN for a spared image."""
     place = {id_: number for number, id_ in enumerate(ids)}
     counts = np.zeros((2, len(ids), len(cell.facts["classes"]), 3), dtype=np.int64)
     for row in store.rows(cell, "counts"):
@@ -95,7 +101,13 @@ def _scores(store: Store, cell: Cell, ids: Sequence[str]) -> np.ndarray:
     return np.stack([image_accuracy(counts[0]), image_miou(counts[1])], axis=-1)
 
 
+def _told(row: Mapping[str, Any]) -> bool:
+    """Whether an image was answered, or spared since it was finished."""
+    return bool(row["status"] == "ok" or row["finisher"])
+
+
 def _passes(store: Store, cell: Cell) -> float:
-    """Forwards and backwards of an image, on average."""
-    rows = {row["image"]: row["forwards"] + row["backwards"] for row in store.rows(cell, "images")}
-    return float(np.mean(list(rows.values()) or [0]))
+    """Forwards and backwards of an image that is not spared: on average, or the most where the sample spared all."""
+    rows = [row for row in store.rows(cell, "images") if not row["finisher"]]
+    spent = {row["image"]: row["forwards"] + row["backwards"] for row in rows}
+    return float(np.mean(list(spent.values()) or [sum(most_passes(perturbations.build(cell.perturbation)))]))

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from ..core import BadInput, settings
+from ..core import BadInput, digest, settings, to_plain
 from .reading import checked, read_file, read_yaml
 
 
@@ -33,6 +33,7 @@ class Battery:
 
     perturbations: Specs
     about: str = ""
+    version: Annotated[int, Field(ge=1)] = 1  # raised whenever its attacks or rules change, and named with every figure
     audit: Share = 0.0  # of the images that get all attacks first; 0 = no choice is made
     fewest: Annotated[int, Field(ge=1)] = 8  # images of an audit
     core: Annotated[int, Field(ge=0)] = 0  # so many of the first attacks are always kept
@@ -47,6 +48,13 @@ class Battery:
         """The share of the passes of all attacks that is left for an image outside the sample."""
         sample = self.sample(images)
         return max(self.spend * images - sample, 0) / max(images - sample, 1)
+
+
+def label(name: str) -> str:
+    """A battery as figures name it: `strong v1`; one of the user's also by a hash of what it says."""
+    asked = battery(name)
+    own = "" if name in batteries() else f" ({digest(to_plain(asked))})"
+    return f"{Path(name).name} v{asked.version}{own}"
 
 
 def _plans() -> Traversable:

@@ -44,7 +44,7 @@ def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
         for data in map(load_data, plan.data):
             images, seconds = len(plan.ids(data)), _seconds(network, data, plan)
             for change in plan.changes():
-                forwards, backwards = _passes(change)
+                forwards, backwards = most_passes(change)
                 judged = forwards + 3  # the clean prediction and that of every result
                 time_needed = images * seconds * (FORWARD * judged + (1 - FORWARD) * backwards) / share
                 names = (model.label, data.label, change.label)
@@ -52,7 +52,7 @@ def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
     return costs
 
 
-def _passes(change: Perturbation) -> tuple[int, int]:
+def most_passes(change: Perturbation) -> tuple[int, int]:
     """The most forwards and backwards that one image costs; corruptions do not look at the model."""
     return change.passes() if isinstance(change, Attack | MultiAttack) else (0, 0)
 

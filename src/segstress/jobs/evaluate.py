@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..core import BadInput, digest, seed_of, to_plain
 from ..data import datasets
 from ..runtime import Cell, Local, Store, alone, record, write
 from .answer import Work
+from .battery import label
 from .doctor import Diagnosis, admit, examine, keep_notes, round_off
 from .plan import Plan, names, read_plan
 from .stages import Stage, stages, units
@@ -28,7 +29,7 @@ class Ways:
     """How a run is carried out; none of it changes a result."""
 
     workers: int = 0  # 0 = one for each core
-    shard_size: int = 4  # images written at a time
+    shard_size: int = 4  # images written at a time, rounded up to whole batches
     retry_errors: bool = False
     other_numerics: bool = False  # go on although the run was begun with other numerics
 
@@ -69,6 +70,7 @@ def evaluate(
         admit(plan, before)
         _warn(before, progress)
         record(folder, plan.numerics, allow_other=ways.other_numerics)
+        plan = replace(plan, battery_label=label(plan.battery) if plan.battery else "")
         write(folder / "plan.yaml", yaml.safe_dump(to_plain(plan), sort_keys=False).encode())
         for cell in cells:
             store.begin(cell)

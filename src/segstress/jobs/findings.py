@@ -14,19 +14,21 @@ from ..core import Perturbation, format_radius, perturbations, to_plain
 from ..metrics.intervals import Interval
 from ..reports import Choice, Frame, ImageRow, Objects, Outcome, Study
 from ..runtime import Cell, Store
+from .gap import remaining_gap
+from .plan import Plan
 
 GALLERY = 6  # images of each study in the page
 
 Members = Sequence[tuple[Cell, Perturbation]]
 
 
-def study_of(store: Store, clean: Cell, members: Members, done_at: float) -> Study:
+def study_of(store: Store, clean: Cell, members: Members, plan: Plan) -> Study:
     """The study of a model and a dataset, given its clean cell and all cells under one threat."""
     ids = tuple(sorted({row["image"] for row in store.rows(clean, "images")}))
     base = _outcome(store, clean, perturbations.build(clean.perturbation), ids)
     outcomes = tuple(_outcome(store, cell, change, ids) for cell, change in members)
     threat = next((change.threat for _, change in members if isinstance(change, Attack)), None)
-    facts = clean.facts
+    facts, battery = clean.facts, plan.battery_label if threat else ""
     return Study(
         model=clean.names["model"],
         data=clean.names["data"],
@@ -46,7 +48,9 @@ def study_of(store: Store, clean: Cell, members: Members, done_at: float) -> Stu
         provenance=_provenance(store, clean),
         ball=str(threat).replace(f" {format_radius(threat.radius)}", "") if threat else "",
         choice=_choice(store, members),
-        done_at=done_at,
+        done_at=plan.done_at,
+        battery=battery,
+        gap=remaining_gap(battery),
     )
 
 

@@ -20,6 +20,7 @@ from ..metrics.objects import object_hits, objects
 from ..runtime import Numerics, Shard
 from .recheck import faults, won
 from .rows import Row, count_rows, row_of, trace_rows
+from .standing import margins, mean_margin
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,11 @@ class Judge:
         if self.native:
             samples = [resize(sample, self.data.resize) for sample in samples]
             batch, perturbed = self._batch(samples), resized(perturbed, self.data.resize)
-        clean = self.predict(batch.images)
+        logits = self._logits(batch.images)
+        clean, unit = predict(logits), mean_margin(logits, batch)
         shard = Shard(traces=list(trace_rows(batch.ids, perturbed)))
         for result, flaws in zip(perturbed.results, wrong, strict=True):
-            self._record(shard, samples, batch, perturbed, result, flaws, clean)
+            self._record(shard, samples, batch, perturbed, result, flaws, clean, unit)
         return shard
 
     @property
@@ -74,10 +76,16 @@ class Judge:
 
     @torch.no_grad()
     def predict(self, images: Tensor) -> Tensor:
-        """Label maps by a fresh forward pass of the original model; a random one draws by the pixels it sees."""
+        """Label maps by a fresh forward pass of the original model."""
+        return predict(self._logits(images))
+
+    @torch.no_grad()
+    def _logits(self, images: Tensor) -> Tensor:
+        """A fresh forward pass of the original model; a random one draws by the pixels it sees."""
         pixels = hashlib.blake2b(images.cpu().contiguous().numpy().tobytes(), digest_size=8).hexdigest()
         with seeded(self.seed, pixels, "draws of the judge"):
-            return predict(self.model(images))
+            logits: Tensor = self.model(images)
+            return logits
 
     def zones(self, batch: Batch, perturbed: Perturbed) -> dict[str, Tensor]:
         """Where to count: all valid pixels, the foreground, and what the perturbation names."""
@@ -95,9 +103,10 @@ class Judge:
         result: Result,
         flaws: Sequence[str],
         clean: Tensor,
+        unit: Tensor,
     ) -> None:
         """Add one result of every sample to the shard; what failed the re-check becomes an error."""
-        prediction = self.predict(result.images) if result.prediction is None else result.prediction
+        prediction, leads = self._seen(batch, result, unit)
         tallies = {
             (state, zone): count(seen, batch.labels, mask, len(self.data.classes)).cpu().numpy()
             for state, seen in (("clean", clean), ("perturbed", prediction))
@@ -113,6 +122,8 @@ class Judge:
                 shard.images.append(row | {"status": "error", "message": f"failed the re-check: {flaws[place]}"})
                 continue
             whole = tallies["perturbed", "all"][place].sum(0)
+            row |= leads[place]
+            row["correct"], row["valid"] = int(whole[HITS]), int(whole[ACTUAL])
             row["damage"] = float(1 - whole[HITS] / max(whole[ACTUAL], 1))
             row["forwards"], row["backwards"] = int(perturbed.forwards[place]), int(perturbed.backwards[place])
             shard.images.append(row)
@@ -124,6 +135,14 @@ class Judge:
                 if result.prediction is None:  # else no image shows what was predicted
                     shard.kept[f"{result.goal}|{sample.id}"] = result.images[place].float().cpu().numpy()
                 shard.maps |= {f"{name}|{sample.id}": labels.numpy().astype(np.int16) for name, labels in maps.items()}
+
+    def _seen(self, batch: Batch, result: Result, unit: Tensor) -> tuple[Tensor, list[Row]]:
+        """The prediction, and the margins of what stands in it where it comes from one pass."""
+        if result.prediction is not None:
+            return result.prediction, [{} for _ in batch.ids]
+        logits = self._logits(result.images)
+        prediction = predict(logits)
+        return prediction, margins(logits, prediction, batch, unit)
 
     def _success(
         self, batch: Batch, perturbed: Perturbed, result: Result, prediction: Tensor, clean: Tensor

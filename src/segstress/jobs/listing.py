@@ -31,6 +31,6 @@ REGISTRIES: dict[str, Registry[Any]] = {
 def listing(sort: str) -> list[tuple[str, str]]:
     """Names of one sort and what they stand for."""
     if sort == "batteries":
-        return [(name, battery(name).about) for name in batteries()]
+        return [(name, f"v{battery(name).version}. {battery(name).about}") for name in batteries()]
     registry = REGISTRIES[sort]
     return [(name, registry.about(name)) for name in registry.names()]

@@ -55,6 +55,7 @@ class Plan:
     data: Specs
     perturbations: Specs = Field(default_factory=list)
     battery: str | None = None  # a list of perturbations by name (segstress list batteries) or by path
+    battery_label: str = ""  # its name and version, noted in the folder of a run: "strong v1"
     eps: Annotated[list[Radius], BeforeValidator(_radii)] = Field(default_factory=list)  # for attacks that name none
     norm: str | None = None
     target: int | str | dict[str, Any] | None = None  # for attacks that name none: a class id, map:file.png ...
@@ -62,7 +63,7 @@ class Plan:
     limit: Annotated[int, Field(ge=1)] | None = None  # images of each dataset, chosen by hash of their id
     plugins: list[str] = Field(default_factory=list)  # modules or files that register more
     exhaustive: bool = False  # run a whole battery on every image, also where an earlier attack left nothing to win
-    done_at: Share = 0.0  # "0.1%": so few correct pixels are none
+    done_at: Share = 0.0005  # so few correct pixels are none to the rest of a battery; 0 = none may be left
     budget: Seconds = 0.0  # "30m": attacks are chosen to fit; 0 = no limit
     keep_images: bool = False  # keep every perturbed image, not only those of the gallery
     numerics: Numerics = Numerics()

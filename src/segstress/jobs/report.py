@@ -50,7 +50,7 @@ def _studies(folder: Path) -> list[Study]:
         threats = list(dict.fromkeys(_threat(change) for _, change in built)) or [""]
         for threat in threats:
             members = [(cell, change) for cell, change in built if _threat(change) == threat]
-            found.append(annotate(study_of(store, clean, members, plan.done_at), folder))
+            found.append(annotate(study_of(store, clean, members, plan), folder))
     return found
 
 

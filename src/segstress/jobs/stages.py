@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from ..core import digest, perturbations, seed_of
+from ..attacks import Attack
+from ..core import Perturbation, digest, perturbations, seed_of
 from ..data import datasets
 from ..runtime import Cell, Store, Unit, write
 from .answer import finishers
@@ -26,7 +28,7 @@ class Stage:
 
 
 def stages(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> Iterator[Stage]:
-    """One stage; or, with an audit, all attacks on a sample, then those worth it on the rest."""
+    """One stage; or, with an audit, all attacks on what they leave of a sample, then those worth it on the rest."""
 
     def everything(cell: Cell) -> list[str]:
         return plan.ids(datasets.build(cell.data))
@@ -42,7 +44,7 @@ def stages(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> Ite
         chosen = set(first[: audited.sample(len(ids))])
         return [id_ for id_ in ids if id_ in chosen]
 
-    yield Stage(cells, sample, chained=False)
+    yield Stage(cells, sample, chained=True)
     choices = _choices(plan, audited, store, cells, workers)
     dropped = {key for choice in choices for key in choice.dropped}
     yield Stage([cell for cell in cells if cell.key not in dropped], everything, chained=True)
@@ -66,7 +68,7 @@ def _choices(plan: Plan, audited: Battery, store: Store, cells: Sequence[Cell], 
 
 def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cell]]:
     """Cells that may spare each other images: the battery under one threat, in its order; every other cell alone."""
-    waves = [digest(perturbations.spec(change)) for change in plan.waves()] if chained else []
+    waves = [digest(perturbations.spec(change)) for change in plan.waves() if _harms(change)] if chained else []
     found: dict[str, list[Cell]] = {}
     for cell in cells:
         threat = [dict(cell.prints), cell.perturbation.get("threat")]
@@ -74,19 +76,41 @@ def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cel
     return list(found.values())
 
 
+def _harms(change: Perturbation) -> bool:
+    """Whether wrong pixels are all that it is after: not a smaller delta, nor a prediction of its own choice."""
+    return not isinstance(change, Attack) or (math.isfinite(change.threat.radius) and change.threat.target is None)
+
+
 def units(plan: Plan, store: Store, stage: Stage, shard_size: int, *, retry_errors: bool) -> list[Unit]:
-    """What a stage is missing, cut into units."""
+    """What a stage is missing, cut into units of whole batches, at least `shard_size` images where there are as many.
+
+    Which images make a batch follows from their places in the stage alone, never from the size of a shard or from what
+    is missing, since a result may depend on its batch by rounding."""
+    size = plan.numerics.batch_size
     found: list[Unit] = []
     for chain in chains(plan, stage.cells, chained=stage.chained):
         ids = stage.ids(chain[0])
         again = {"retry_errors": retry_errors, "retry_spared": not stage.chained}
         missing = {cell.key: set(store.missing(cell, ids, **again)) for cell in chain}
-        wanted = [id_ for id_ in ids if any(id_ in lacking for lacking in missing.values())]
+        wanted = set().union(*missing.values())
+        batches = [[id_ for id_ in ids[place : place + size] if id_ in wanted] for place in range(0, len(ids), size)]
         finished: dict[str, str] = {}
         for cell in reversed(chain[:-1]):
             finished |= finishers(cell.key, store.rows(cell, "images"), plan.done_at)
-        for first in range(0, len(wanted), shard_size):
-            some = wanted[first : first + shard_size]
-            steps = tuple((cell, tuple(id_ for id_ in some if id_ in missing[cell.key])) for cell in chain)
-            found.append(Unit(steps, {id_: finished[id_] for id_ in some if id_ in finished}))
+        for some in _whole(batches, shard_size):
+            together = [id_ for batch in some for id_ in batch]
+            steps = tuple((cell, tuple(id_ for id_ in together if id_ in missing[cell.key])) for cell in chain)
+            found.append(Unit(steps, tuple(some), {id_: finished[id_] for id_ in together if id_ in finished}))
     return found
+
+
+def _whole(batches: Sequence[Sequence[str]], shard_size: int) -> Iterator[list[tuple[str, ...]]]:
+    """Batches that make up a shard."""
+    some: list[tuple[str, ...]] = []
+    for batch in filter(None, batches):
+        some.append(tuple(batch))
+        if sum(map(len, some)) >= shard_size:
+            yield some
+            some = []
+    if some:
+        yield some

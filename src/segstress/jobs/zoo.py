@@ -22,7 +22,7 @@ from ..reports.table import Cell, Column, Rows, Table
 from ..runtime import write
 from .claims import Evidence
 from .claims.runs import BATTERY, CLEAN, NO_GRAIN, TWIN, share
-from .demo import ABOUT
+from .demo import ABOUT, CHANGED
 
 RESULTS = ZOO / "results.json"
 PAGE = ZOO.parents[2] / "docs" / "zoo.md"  # of a checkout
@@ -41,6 +41,7 @@ def collect(folder: Path, found: Sequence[Finding], command: str) -> dict[str, A
         "date": datetime.now(UTC).date().isoformat(),
         "command": command,
         "versions": environment["versions"],
+        "battery": first.study.battery,
         "threat": first.study.threat,
         "images": len(first.study.ids),
         "clean_images": len(next(iter(clean.values())).study.ids),
@@ -112,7 +113,10 @@ def table(results: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]]) -
         Column("seed", "Seed", "count"),
         Column("share", "Adversarial images", "share"),
         *(Column(f"{figure}_clean", f"{title(figure)}, clean", "interval") for figure in CLEAN_FIGURES),
-        *(Column(f"{figure}_robust", f"{title(figure)}, strong", "interval") for figure in ROBUST_FIGURES),
+        *(
+            Column(f"{figure}_robust", f"{title(figure)}, {results['battery']}", "interval")
+            for figure in ROBUST_FIGURES
+        ),
     )
     rows: Rows = tuple(
         (name, entry["training"], entry["seed"], entry["share"], *_cells(entry)) for name, entry in models.items()
@@ -121,12 +125,12 @@ def table(results: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]]) -
     same = [Interval(*[constant[figure]] * 3) for figure in (*CLEAN_FIGURES, *ROBUST_FIGURES)]
     rows += (("one class everywhere", "", nan, nan, *same),)
     note = (
-        f"Stored figures of {results['date']}, not computed now: {results['command']}; battery strong at"
-        f" {results['threat']} on {results['images']} images, clean on {results['clean_images']}, with 95 % bootstrap"
-        " intervals over images. Every attack figure is an upper bound on robustness. One class everywhere: the"
-        f" commonest, {results['commonest']} over all pixels, and the commonest of the others over the foreground."
+        f"Stored figures of {results['date']}, not computed now: {results['command']}; battery {results['battery']}"
+        f" at {results['threat']} on {results['images']} images, clean on {results['clean_images']}, with 95 %"
+        " bootstrap intervals over images. Every attack figure is an upper bound on robustness. One class everywhere:"
+        f" the commonest, {results['commonest']} over all pixels, and the commonest of the others over the foreground."
     )
-    return Table("stored", "Stored: the zoo under the battery strong", columns, rows, note)
+    return Table("stored", f"Stored: the zoo under the battery {results['battery']}", columns, rows, note)
 
 
 def _cells(entry: Mapping[str, Any]) -> list[Cell]:
@@ -152,6 +156,8 @@ def document(results: Mapping[str, Any]) -> str:
         "",
         to_markdown(made),
         "## The papers' claims on these models",
+        "",
+        CHANGED,
         "",
     ]
     for number, finding in enumerate(results["findings"], start=1):

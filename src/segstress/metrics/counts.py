@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TypeVar
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
@@ -12,6 +14,8 @@ from torch import Tensor
 from ..core import BadImage
 
 HITS, PREDICTED, ACTUAL = range(3)  # places along the last axis of counts
+BILLION = 10**9
+Counted = TypeVar("Counted", int, np.ndarray)
 
 
 def count(
@@ -52,6 +56,11 @@ def predict(
     if check:
         _check_finite(largest)
     return winner.long()
+
+
+def few(correct: Counted, valid: Counted, share: float) -> Counted:
+    """Whether at most that share of the valid pixels is right, in integers: billionths of the pixels."""
+    return correct * BILLION <= round(BILLION * share) * valid
 
 
 def _check_finite(largest: Float[Tensor, "b h w"]) -> None:

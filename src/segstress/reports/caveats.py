@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..metrics.counts import ACTUAL, HITS
 from ..metrics.intervals import Interval
-from ..metrics.scores import image_accuracy
-from .assessment import Assessment
+from .assessment import Assessment, title
 from .naming import percent, plural
-from .study import Choice
-
-ROUNDING = 1e-9  # of a share of pixels
+from .sparing import slack, spared
+from .study import Choice, Study
+from .tables import HEADLINE
 
 
 def caveats(judged: Assessment) -> list[str]:
     """Every sentence that a reader of the worst case must know."""
-    return [*_adaptive(judged.study.choice), *_finished(judged)]
+    return [*_remaining(judged.study), *_adaptive(judged.study.choice), *_finished(judged)]
+
+
+def _remaining(study: Study) -> Iterator[str]:
+    """What trying much harder than the battery found elsewhere."""
+    if study.gap is not None:
+        yield (
+            f"Ten times the effort lowered the figures of {study.battery} by at most {study.gap.accuracy:.2f}"
+            f" points of accuracy and {study.gap.nmiou:.2f} of NmIoU on the embedded robust models"
+            f" {', '.join(study.gap.models)} (measured, see docs/batteries.md); on other models it may be more."
+        )
 
 
 def _adaptive(choice: Choice | None) -> Iterator[str]:
@@ -31,8 +39,9 @@ def _adaptive(choice: Choice | None) -> Iterator[str]:
         )
         return
     yield (
-        f"Adaptive battery: all {tried} attacks were tried on a sample of {plural(choice.images, 'image')}, and on the"
-        f" others only those worth their passes there: {', '.join(choice.kept)}. Dropped: {', '.join(choice.dropped)}."
+        f"Adaptive battery: all {tried} attacks were tried on a sample of {plural(choice.images, 'image')}, each spared"
+        " what an earlier one had finished, and on the others only those worth their passes there:"
+        f" {', '.join(choice.kept)}. Dropped: {', '.join(choice.dropped)}."
         f" On those others this leaves worst-case accuracy too high by an estimated {_points(choice.loss_accuracy)},"
         f" NmIoU by {_points(choice.loss_nmiou)}."
     )
@@ -43,15 +52,13 @@ def _points(loss: Interval) -> str:
 
 
 def _finished(judged: Assessment) -> Iterator[str]:
-    """The bound on what was not sought because few enough pixels were left."""
-    if not judged.study.done_at:
+    """What was not sought because few enough pixels were left, and the bounds on it."""
+    images, share = int(spared(judged).sum()), 100 * judged.study.done_at
+    if not images:
         return
-    worst = judged.worst["accuracy"].counts
-    few = image_accuracy(worst) <= judged.study.done_at + ROUNDING
-    spared = judged.untried & few  # an audit leaves images untried too, whatever stands on them
-    bound = worst[spared][..., HITS].sum() / max(worst[..., ACTUAL].sum(), 1)
+    left = f"with at most {share:g} % of its pixels right" if share else "without a correct pixel"
+    lower = ", ".join(f"{title(figure)} by {percent(slack(judged, figure))}" for figure in HEADLINE)
     yield (
-        f"An image with at most {100 * judged.study.done_at:g} % of its pixels right counted as finished and was spared"
-        f" the rest of the battery, {plural(int(spared.sum()), 'image')} in all: worst-case accuracy may be lower than"
-        f" stated by at most {percent(bound)} points. Worst-case mIoU may be lower too."
+        f"An image {left} counted as finished and was spared the rest of the battery, {plural(images, 'image')} in all."
+        f" Without this the worst case might be lower, in points at most: {lower}."
     )

@@ -67,7 +67,8 @@ class Section(Part):
         at = f" at {study.threat}" if study.threat else ""
         left = percent(self.judged.worst_score("accuracy"))
         many = plural(len(study.outcomes), noun)
-        return f"{study.model} keeps {left} % of pixels right under {many}{at}; clean {percent(clean)} %."
+        under = f"{study.battery} ({many})" if study.battery else many
+        return f"{study.model} keeps {left} % of pixels right under {under}{at}; clean {percent(clean)} %."
 
     @property
     def shown(self) -> Sequence[Strip]:

@@ -18,11 +18,12 @@ from .naming import slugs
 from .page import Part, Section, page
 from .radii import Family, families, radii, radii_drawing
 from .rivals import pairs, rivals
+from .standing import standing
 from .study import Study
 from .table import Table
 from .tables import classes, comparison, leave_out, perturbations, robust, sizes
 
-TABLES = (robust, perturbations, leave_out, convergence, classes, sizes, images, attempts, errors)
+TABLES = (robust, perturbations, leave_out, convergence, classes, sizes, standing, images, attempts, errors)
 
 
 def write(studies: Sequence[Study], folder: Path, title: str, beside: Sequence[Table] = ()) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import nan
 
 import numpy as np
 
@@ -30,6 +31,9 @@ class ImageRow:
     damage: float  # share of valid pixels that are wrong
     forwards: int
     backwards: int
+    margin_10: float = nan  # quantiles of the leads of pixels still right, in units of the clean image's mean margin
+    margin_50: float = nan
+    margin_90: float = nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +101,15 @@ class Choice:
     loss_nmiou: Interval
 
 
+@dataclass(frozen=True)
+class Gap:
+    """By how many points ten times the effort lowered a battery's figures, at most, on the models it was tried on."""
+
+    accuracy: float
+    nmiou: float
+    models: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Study:
     """All that was measured of one model on one dataset."""
@@ -120,3 +133,5 @@ class Study:
     ball: str = ""  # the threat without its radius, such as "linf": studies that share it make a curve
     choice: Choice | None = None
     done_at: float = 0.0  # share of correct pixels with which an image counted as finished
+    battery: str = ""  # name and version of the battery that was run, such as "strong v1"
+    gap: Gap | None = None

@@ -11,6 +11,8 @@ from .assessment import CLEAN, FIGURES, SELECTED, ZONES, Assessment, assess
 from .caveats import caveats
 from .convergence import descents
 from .rivals import pairs, rivals
+from .sparing import slack
+from .standing import standing
 from .study import Outcome, Study
 from .table import Cell, Table
 from .tables import leave_out
@@ -30,10 +32,13 @@ def _run(judged: Assessment) -> dict[str, Any]:
     return {
         "model": study.model,
         "data": study.data,
+        "battery": study.battery or None,
         "eps": None if study.eps is None else _number(study.eps),
         "clean": _figures(judged, CLEAN),
         "perturbations": {outcome.label: _perturbation(judged, outcome) for outcome in study.outcomes},
         "worst_case": _worst_case(judged),
+        "worst_case_slack": {figure: _number(slack(judged, figure)) for figure in (*FIGURES, *SELECTED)},
+        "standing": {record.pop("image"): record for record in _records(standing(judged))},
         "definitions": _definitions(judged),
         "constant": {"class": judged.commonest, **{name: _number(judged.constant(name)) for name in FIGURES}},
         "leave_one_out": {record.pop("perturbation"): record for record in _records(leave_out(judged))},

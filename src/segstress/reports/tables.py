@@ -9,6 +9,7 @@ import numpy as np
 from ..metrics.scores import class_table
 from .assessment import Assessment, title
 from .naming import plural
+from .sparing import slack
 from .study import Study
 from .table import Cell, Column, Rows, Table
 
@@ -23,6 +24,7 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
         Column("model", "Model"),
         Column("data", "Data"),
         Column("threat", "Threat"),
+        Column("battery", "Battery"),
         Column("images", "Images", "count"),
         Column("perturbations", "Perturbations", "count"),
         *(
@@ -33,7 +35,7 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
     )
     rows: Rows = tuple(
         (
-            *(judged.study.model, judged.study.data, judged.study.threat),
+            *(judged.study.model, judged.study.data, judged.study.threat, judged.study.battery),
             *(int(judged.answered[0].sum()), len(judged.study.outcomes)),
             *(score for figure in HEADLINE for score in (judged.score(figure), judged.worst_score(figure))),
         )
@@ -47,7 +49,7 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
 def _constant(judged: Assessment) -> tuple[Cell, ...]:
     """A model that looks at nothing, on which every perturbation is lost."""
     scores = (score for figure in HEADLINE for score in [judged.constant(figure)] * 2)
-    return (f"always {judged.commonest}", judged.study.data, "", int(judged.answered[0].sum()), 0, *scores)
+    return (f"always {judged.commonest}", judged.study.data, "", "", int(judged.answered[0].sum()), 0, *scores)
 
 
 def robust(judged: Assessment) -> Table:
@@ -57,19 +59,21 @@ def robust(judged: Assessment) -> Table:
         Column("title", "Figure"),
         Column("clean", "Clean", "interval"),
         Column("worst", "Worst case", "interval"),
+        Column("slack", "Spared, at most", "share"),
         Column("loss", "Lost", "interval"),
         Column("constant", "One class everywhere", "share"),
     )
     rows: Rows = tuple(
         (
-            *(figure, title(figure), judged.clean_interval(figure), judged.worst_interval(figure), judged.loss(figure)),
-            judged.constant(figure),
+            *(figure, title(figure), judged.clean_interval(figure), judged.worst_interval(figure)),
+            *(slack(judged, figure), judged.loss(figure), judged.constant(figure)),
         )
         for figure in judged.figures
     )
     note = (
-        "With 95 % bootstrap intervals over images; that of the worst case keeps the perturbation chosen per image. One"
-        " class everywhere: a model that looks at nothing and says the commonest class"
+        "With 95 % bootstrap intervals over images; that of the worst case keeps the perturbation chosen per image."
+        " Spared, at most: by how much it might be lower if no finished image had been spared the rest of a battery."
+        " One class everywhere: a model that looks at nothing and says the commonest class"
         f" ({judged.commonest} over all pixels); what is not above it proves no robustness."
     )
     return Table("robust", "Clean and robust", columns, rows, note)
@@ -128,14 +132,9 @@ def _skipping(study: Study) -> str:
     if not any(outcome.images("skipped") for outcome in study.outcomes):
         return ""
     left = f"at most {100 * study.done_at:g} % of their pixels right" if study.done_at else "no correct pixel left"
-    bounds = (
-        "Worst-case figures are upper bounds"
-        if study.done_at
-        else "Worst-case accuracy and NmIoU are not changed by this; worst-case CmIoU is an upper bound"
-    )
     return (
         f"Skipped images had {left} after an earlier perturbation, so the figures of the later ones are over the other"
-        f" images and who is strongest counts only those tried. {bounds}."
+        " images and who is strongest counts only those tried. What that may cost a worst case stands beside it."
     )
 
 

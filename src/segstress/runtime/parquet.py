@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Collection
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,9 +21,12 @@ def write_table(path: Path, table: pa.Table) -> None:
 
 
 def read_table(
-    path: Path, schema: pa.Schema | None = None, remedy: str = "delete it and run the step again"
+    path: Path,
+    schema: pa.Schema | None = None,
+    remedy: str = "delete it and run the step again",
+    later: Collection[str] = (),
 ) -> pa.Table:
-    """The table of a file, with the columns of the schema where one is given."""
+    """The table of a file, with the columns of the schema where one is given; those added later may be null."""
     try:
         with pa.OSFile(str(path)) as file:  # a path by itself may be taken for an address
             table = pq.read_table(file)
@@ -30,6 +34,9 @@ def read_table(
         raise BadInput(f"{path} cannot be read ({str(error).splitlines()[0]}); {remedy}") from error
     if schema is None:
         return table
+    for name in later:
+        if name not in table.column_names:
+            table = table.append_column(schema.field(name), pa.nulls(len(table), schema.field(name).type))
     lacking = [name for name in schema.names if name not in table.column_names]
     if lacking:
         raise BadInput(

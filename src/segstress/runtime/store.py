@@ -22,8 +22,12 @@ Row = dict[str, Any]
 IMAGES = pa.schema(
     [(name, pa.string()) for name in ("image", "goal", "status", "message", "finisher", "source")]
     + [(name, pa.float64()) for name in ("size", "raw_size", "linf", "l2", "l1", "damage", "won", "won_8bit")]
-    + [(name, pa.int64()) for name in ("forwards", "backwards", "seed", "height", "width")]
+    + [(name, pa.float64()) for name in ("margin_10", "margin_50", "margin_90")]
+    + [(name, pa.int64()) for name in ("forwards", "backwards", "seed", "height", "width", "correct", "valid")]
 )
+LATER = {
+    "images": ("correct", "valid", "margin_10", "margin_50", "margin_90")
+}  # columns that folders of earlier versions do not have
 COUNTS = pa.schema(
     [(name, pa.string()) for name in ("image", "goal", "state", "zone")]
     + [(name, pa.int64()) for name in ("class", "hits", "predicted", "actual")]
@@ -74,6 +78,7 @@ class Unit:
     """What a worker takes at a time: images of one cell, or of several whose later ones spare what is finished."""
 
     steps: tuple[tuple[Cell, tuple[str, ...]], ...]
+    batches: tuple[tuple[str, ...], ...]  # images that meet the model together, whatever else is in the unit
     finished: Mapping[str, str] = field(default_factory=dict)  # image -> key of the cell after which nothing was left
 
     @property
@@ -184,7 +189,7 @@ class Store:
         path = self._place(cell) / f"{name}-{stem}.parquet"
         if name == "traces" and not path.exists():  # not every perturbation tells how it got on
             return TRACES.empty_table()
-        return read_table(path, SCHEMAS[name], "delete its shard and run the same command again")
+        return read_table(path, SCHEMAS[name], "delete its shard and run the same command again", LATER.get(name, ()))
 
 
 def _image(key: str) -> str:

@@ -11,7 +11,7 @@ import torch
 
 from segstress.core import BadImage, BadInput
 from segstress.data import load
-from segstress.data.scenes import CLASSES, Look, Thing, covers, draw_scene, find_border
+from segstress.data.scenes import CLASSES, USUAL, Look, Thing, covers, draw_scene, find_border
 
 
 def random(seed: int) -> np.random.Generator:
@@ -47,9 +47,18 @@ def test_a_scene_depends_on_its_id_only() -> None:
 
 
 def test_splits_share_no_scene() -> None:
-    scenes = [load(f"shapes:{split}?count=5") for split in ("train", "val", "test", "pool")]
+    scenes = [load(f"shapes:{split}?count=5") for split in ("train", "val", "test", "pool", "holdout")]
     images = {dataset.read(id).image.numpy().tobytes() for dataset in scenes for id in dataset.ids()}
-    assert len(images) == 20
+    assert len(images) == 25
+
+
+def test_holdout_is_labelled_and_drawn_as_the_test_split_is() -> None:
+    for split, first in (("test", 30_000_000), ("holdout", 50_000_000)):
+        sample = load(f"shapes:{split}").read(f"{split}-00003")
+        image, labels = draw_scene(random(first + 3), (96, 96), USUAL, grain=0.024)
+        assert np.array_equal((255 * sample.image).round().byte().permute(1, 2, 0).numpy(), image)
+        assert np.array_equal(sample.labels.numpy(), labels)
+        assert sample.valid.all()
 
 
 def test_class_shares_are_those_of_the_study() -> None:

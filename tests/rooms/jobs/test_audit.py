@@ -10,11 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import net
 
+from segstress.core import digest, to_plain
 from segstress.jobs import Ways, evaluate
-from segstress.jobs.audit import Rule
-from segstress.jobs.battery import Battery
+from segstress.jobs.audit import Rule, choose
+from segstress.jobs.battery import Battery, batteries
+from segstress.jobs.battery import battery as named
 from segstress.jobs.report import figures
-from segstress.runtime import Store
+from segstress.jobs.rows import row_of
+from segstress.runtime import Cell, Shard, Store
 
 CLEAN = np.full((5, 2), 0.9)
 
@@ -69,6 +72,24 @@ def test_an_audit_and_what_it_leaves_spend_no_more_than_allowed(images, audit, f
     assert spent <= max(spend * images, sample) + 1e-9
 
 
+VERSIONS = {  # what batteries of the package say, but for `about`
+    ("minimal", 1): "c80b61b7c319",
+    ("published", 1): "24c7e9a576da",
+    ("quick", 2): "560cab73cc34",
+    ("sea", 1): "885db5bc2d7e",
+    ("sea-v1", 1): "16cdd982a4c6",
+    ("strong", 2): "b9632a7628ed",
+    ("trying-harder", 1): "3721bbd5ecf9",
+}
+
+
+@pytest.mark.parametrize("name", batteries())
+def test_a_battery_that_changes_gets_a_new_version(name):
+    said = {key: value for key, value in to_plain(named(name)).items() if key not in ("about", "version")}
+    known = VERSIONS.get((name, named(name).version), digest(said))
+    assert digest(said) == known, f"raise the version of {name}: figures name it"
+
+
 def test_the_estimate_of_the_loss_does_not_see_the_image_it_is_made_on():
     only_here = [0.9, 0.9, 0.9, 0.9, 0.0]  # nothing but image 4 tells that this attack is worth anything
     losses = Rule().left_out(scores([0.5] * 5, only_here), np.ones(2))
@@ -105,6 +126,55 @@ def test_an_adaptive_run_audits_chooses_and_resumes(battery, tmp_path):
     evaluate({**asked, "exhaustive": True}, tmp_path / "whole", Ways(workers=1))
     adaptive, whole = (figures([tmp_path / name])["runs"][0]["worst_case"]["accuracy"] for name in ("run", "whole"))
     assert whole <= adaptive <= whole + 0.05
+
+
+def test_images_of_an_audit_are_spared_too(tmp_path):
+    """A set no larger than its sample costs what the battery costs without an audit; the choice is made regardless."""
+    attacks, found = ["pgd-masked?steps=20", "pgd?steps=20", "cospgd?steps=20"], {}
+    asked = {"models": [net("tiny")], "data": ["shapes:test?count=6&size=16"], "eps": "160/255", "done_at": 0}
+    for name, lines in (("audited", "audit: 0.1\n"), ("plain", "")):
+        (tmp_path / f"{name}.yaml").write_text(f"{lines}perturbations: {json.dumps(attacks)}\n")
+        evaluate({**asked, "battery": str(tmp_path / f"{name}.yaml")}, tmp_path / name, Ways(workers=1))
+        (found[name],) = figures([tmp_path / name])["runs"]
+    assert found["audited"]["perturbations"] == found["plain"]["perturbations"]
+    (choice,) = json.loads((tmp_path / "audited" / "choice.json").read_text())
+    assert choice["images"] == 6
+    store = Store(tmp_path / "audited")
+    spared = [row for cell in store.cells() for row in store.rows(cell, "images") if row["finisher"]]
+    assert spared
+    assert {row["finisher"] for row in spared} <= set(choice["kept"])
+
+
+def test_a_spared_image_is_lost_to_its_finisher_alone(tmp_path):
+    """The second attack was never tried on an image, so it may not count as one that breaks it."""
+    store, clean, first, second = Store(tmp_path), cell("clean"), cell("first"), cell("second")
+    store.add(clean, answers(clean, {"a": 8, "b": 8}))
+    store.add(first, answers(first, {"a": 0, "b": 6}))
+    shard = answers(second, {"b": 2})
+    shard.images.append(row_of("a", 0) | {"status": "skipped", "finisher": first.key})
+    store.add(second, shard)
+    choice = choose(store, clean, [first, second], Rule())
+    assert choice.images == 2
+    assert set(choice.kept) == {first.key, second.key}
+    assert choose(store, clean, [first, second], Rule(most_passes=10)).kept == (first.key,)
+    assert choice.loss_accuracy[0] == pytest.approx((0.8 + 0.4) / 2)  # without "a" second alone is kept, and vice versa
+
+
+def cell(name):
+    facts = {"classes": ["a", "b"], "background": None, "void": "", "palette": []}
+    names = {"model": "m", "data": "d", "perturbation": name}
+    return Cell(names, {}, {}, {"kind": name}, 0, {"model": "m", "data": "d"}, facts)
+
+
+def answers(asked, hits):
+    """So many of the ten pixels of each image are right, at ten passes."""
+    shard = Shard()
+    for image, right in hits.items():
+        shard.images.append(row_of(image, 0) | {"goal": "any", "forwards": 6, "backwards": 4})
+        keys = {"image": image, "goal": "any", "state": "perturbed", "zone": "all"}
+        shard.counts.append({**keys, "class": 0, "hits": right, "predicted": right, "actual": 10})
+        shard.counts.append({**keys, "class": 1, "hits": 0, "predicted": 10 - right, "actual": 0})
+    return shard
 
 
 def test_a_budget_chooses_from_an_audit(battery, tmp_path):

@@ -20,6 +20,7 @@ def results(print_: str) -> dict:
         "date": "2026-01-02",
         "command": "segstress demo --full --images 2",
         "versions": {"segstress": "0.1.0"},
+        "battery": "strong v3",
         "threat": "linf 8/255",
         "images": 2,
         "clean_images": 16,
@@ -51,10 +52,22 @@ def test_a_document_says_every_figure_and_every_finding():
     text = zoo.document(results(""))
     assert f"| {NAME} | segstress train x | 5 | 50.0 | 25.0 [20.0, 30.0] |" in text
     assert "| one class everywhere | " in text
+    assert "battery strong v3 at linf 8/255" in text
+    assert "NmIoU, strong v3" in text
     assert "12.5 [12.5, 12.5]" in text
     assert "### 1. All swans are white: not seen" in text
     assert "- No: no black. Found: one." in text
     assert next(line for line in text.splitlines() if "not-attacked" in line).count("| - ") == 4
+
+
+def test_what_was_changed_after_the_first_answers_stands_above_the_claims():
+    text = zoo.document(results(""))
+    assert "fixed before the runs, and" not in text
+    _, _, claims = text.partition("## The papers' claims")
+    said, _, _ = claims.partition("### 1.")
+    assert "After the first answers were known, the measure of size bias in claim 3 was changed" in said
+    assert "cnn-pgd-at-100 and cnn-segpgd-at-100 were trained again, on 6000 scenes" in said
+    assert "to be done again" in said
 
 
 def test_figures_of_other_weights_are_not_shown(keep):
@@ -79,7 +92,7 @@ def test_the_quick_demo_shows_stored_figures_beside_its_own(keep, segstress, mon
     monkeypatch.setattr("segstress.jobs.demo.PLAN", {**short, "perturbations": ["pgd?steps=1&eps=8/255"]})
     said = segstress("demo", "--limit", 2, "--workers", 1)
     assert said.code == 0
-    assert "Stored: the zoo under the battery strong" in said.out
+    assert "Stored: the zoo under the battery strong v3" in said.out
     assert "not computed now" in (tmp_path / "runs/demo/report/index.html").read_text()
     assert (tmp_path / "runs/demo/report/tables/stored.csv").is_file()
 

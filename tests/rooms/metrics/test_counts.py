@@ -11,6 +11,7 @@ from torch import Tensor
 from toy_set import Toy
 
 from segstress.metrics import count, predict
+from segstress.metrics.counts import few
 
 SIDE = st.integers(1, 4)
 CLASSES = 4
@@ -97,3 +98,10 @@ def test_predict_takes_many_classes_and_leaves_the_logits_alone(classes: int) ->
     assert torch.equal(prediction, before.argmax(1))
     assert torch.equal(logits, before)
     assert not prediction.requires_grad
+
+
+@given(st.integers(1, 10**8), st.sampled_from([0.0, 0.0005, 0.001, 0.3, 0.999]))
+def test_few_pixels_are_told_from_many_to_the_last_one(valid: int, share: float) -> None:
+    most = valid * round(share * 10_000) // 10_000  # by hand, in ten-thousandths
+    assert few(most, valid, share)
+    assert not few(most + 1, valid, share)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from segstress.metrics.intervals import Interval
 from segstress.reports import Choice, Study
-from segstress.reports.assessment import assess
+from segstress.reports.assessment import FIGURES, SELECTED, assess
 from segstress.reports.caveats import caveats
+from segstress.reports.sparing import slack
 from segstress.reports.tables import leave_out
 
 CHOICE = Choice(("x",), ("y",), 8, Interval(0.012, 0.0, 0.031), Interval(0.02, 0.01, 0.04))
@@ -44,16 +47,38 @@ def test_an_adaptive_run_that_dropped_nothing_says_so(tiny: Study) -> None:
 
 def test_what_stands_on_spared_images_bounds_the_error(tiny: Study) -> None:
     (said,) = caveats(assess(spared(tiny)))
-    assert "at most 10 % of its pixels right counted as finished" in said
-    assert "1 image in all: worst-case accuracy may be lower than stated by at most 5.0 points" in said
+    assert "with at most 10 % of its pixels right counted as finished" in said
+    assert "1 image in all" in said
+    assert "in points at most: Accuracy by 5.0, CmIoU by" in said
 
 
 def test_images_that_an_audit_left_untried_are_not_counted_as_finished(tiny: Study) -> None:
-    study = replace(spared(tiny), done_at=0.05, choice=CHOICE)
-    assert (
-        "0 images in all: worst-case accuracy may be lower than stated by at most 0.0 points"
-        in caveats(assess(study))[1]
-    )
+    (said,) = caveats(assess(replace(spared(tiny), done_at=0.05, choice=CHOICE)))
+    assert "Adaptive battery" in said
+
+
+def test_no_result_that_was_spared_could_lie_below_the_bound(tiny: Study) -> None:
+    """Whatever the second attack might have made of the second image, every figure stays within its slack."""
+    study = spared(tiny)
+    judged, (x, y) = assess(study), study.outcomes
+    slacks = {figure: slack(judged, figure) for figure in (*FIGURES, *SELECTED)}
+    assert slacks["accuracy"] == pytest.approx(1 / 20)
+    assert slacks["nmiou"] == pytest.approx(judged.worst["nmiou"].values[1] / 2)
+    for hits in range(3):
+        for wrong in range(9):  # pixels of b that are taken for a; those of a are taken for b, but for the hits
+            counts = y.counts["any", "all"].copy()
+            counts[1] = [[hits, hits + wrong, 2], [8 - wrong, 8 - wrong + 2 - hits, 8]]
+            tried = assess(
+                replace(study, outcomes=(x, replace(y, counts={("any", "all"): counts}, answered=x.answered)))
+            )
+            for figure in judged.figures:
+                assert judged.worst_score(figure) - tried.worst_score(figure) <= slacks[figure] + 1e-12, figure
+
+
+def test_where_nothing_was_spared_nothing_is_open(tiny: Study) -> None:
+    judged = assess(replace(tiny, done_at=0.5))
+    assert caveats(judged) == []
+    assert {slack(judged, figure) for figure in judged.figures} == {0.0}
 
 
 def test_leave_one_out_warns_where_images_were_spared(tiny: Study) -> None:

@@ -65,6 +65,12 @@ def test_a_column_that_an_older_version_did_not_write(store):
         store.rows(CELL, "objects")
 
 
+def test_a_column_that_came_later_is_empty_in_older_folders(store):
+    for path in store.folder.glob("cells/*/images-*.parquet"):
+        pq.write_table(pq.read_table(path).drop_columns(["correct"]), path)
+    assert {row["correct"] for row in store.rows(CELL, "images")} == {None}
+
+
 def test_a_file_that_is_no_table(store):
     (path, _) = sorted(store.folder.glob("cells/*/images-*.parquet"))
     path.write_bytes(b"nothing of the kind")

@@ -1,0 +1,39 @@
+"""Pixels that are still right under a perturbation, and how far they are from falling."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from torch import Tensor
+
+from ..core import Batch
+from .rows import Row
+
+QUANTILES = (10, 50, 90)  # percent of the standing pixels
+
+
+def mean_margin(logits: Tensor, batch: Batch) -> Tensor:
+    """The mean distance, over an image's valid pixels, between the logit of the truth and the best other one."""
+    known = batch.valid & (batch.labels < logits.shape[1])  # a model may have fewer classes than the truth
+    distances = _margins(logits, batch.labels).abs().masked_fill(~known, 0)
+    return distances.flatten(1).sum(1) / known.flatten(1).sum(1)
+
+
+def margins(logits: Tensor, prediction: Tensor, batch: Batch, unit: Tensor) -> list[Row]:
+    """For every image quantiles of the margins of its standing pixels, in its own unit; none where none stands."""
+    leads = _margins(logits, batch.labels) / unit[:, None, None]
+    standing = batch.valid & (prediction == batch.labels)
+    return [_quantiles(lead[stands].cpu().numpy()) for lead, stands in zip(leads, standing, strict=True)]
+
+
+def _quantiles(leads: np.ndarray) -> Row:
+    known = leads[np.isfinite(leads)]
+    values = np.percentile(known, QUANTILES) if known.size else [math.nan] * len(QUANTILES)
+    return {f"margin_{share}": float(value) for share, value in zip(QUANTILES, values, strict=True)}
+
+
+def _margins(logits: Tensor, labels: Tensor) -> Tensor:
+    """The lead of the true class over the best other one at each pixel."""
+    place = labels.clamp(max=logits.shape[1] - 1)[:, None]
+    return (logits.gather(1, place) - logits.scatter(1, place, -math.inf).amax(1, keepdim=True))[:, 0]
