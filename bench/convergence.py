@@ -151,7 +151,14 @@ def main() -> None:
     parser.add_argument("--store", action="store_true", help="write the gaps to the package, where reports read them")
     given = parser.parse_args()
     lines = [
-        {"battery": given.battery, "model": model, "data": given.data, "images": given.images, **line}
+        {
+            "battery": given.battery,
+            "version": battery(given.battery).version,
+            "model": model,
+            "data": given.data,
+            "images": given.images,
+            **line,
+        }
         for model in given.models.split(",")
         for line in gaps(f"compact:{model}" if ":" not in model else model, given)
     ]
