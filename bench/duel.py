@@ -19,6 +19,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import torch
+from torch import nn
 
 import segstress
 from segstress.attacks import Attack, attacks
@@ -71,20 +72,18 @@ class Bout:
         return accuracy, cmiou, nmiou
 
 
+@dataclass(frozen=True)
 class Ring:
     """A model and images on which attacks meet."""
 
-    def __init__(self, model: str, data: str, images: int, out: Path) -> None:
-        self.spec, self.out = model, out
-        self.model, source = segstress.load_model(model), load_data(f"{data}?count={images}")
-        self.batch: Batch = stack([source.read(id_) for id_ in source.ids()])
-        out.mkdir(parents=True, exist_ok=True)
-        np.savez(out / "scene.npz", images=self.batch.images.numpy(), labels=self.batch.labels.numpy())
+    model: nn.Module
+    batch: Batch
+    eps: float = EPS
 
     @torch.no_grad()
     def judge(self, images: torch.Tensor) -> np.ndarray:
         """Counts by a fresh pass, of images inside ball and box."""
-        if (images - self.batch.images).abs().max() > EPS + 1e-6 or images.min() < 0 or images.max() > 1:
+        if (images - self.batch.images).abs().max() > self.eps + 1e-6 or images.min() < 0 or images.max() > 1:
             raise ValueError("images outside the ball or the box")
         logits = self.model(images)
         return count(predict(logits), self.batch.labels, self.batch.valid, logits.shape[1]).numpy()
@@ -93,27 +92,42 @@ class Ring:
         """One attack of this package."""
         plain = attacks.read(spec if isinstance(spec, str) else {"kind": spec["attack"], **_without(spec)})
         keep = plain.pop("keep", "best")
-        attack = Attack(algorithm=attacks.build(plain), threat=Threat(radius=EPS), keep=keep)  # type: ignore[arg-type]
+        attack = Attack(algorithm=attacks.build(plain), threat=Threat(radius=self.eps), keep=keep)  # type: ignore[arg-type]
         started = time.process_time()
         done = [attack.perturb(self.model, self.batch.pick([place]), 0) for place in range(len(self.batch))]
         seconds = time.process_time() - started
         results = zip(*(one.results for one in done), strict=True)
         counts = np.stack([self.judge(torch.cat([result.images for result in goal])) for goal in results])
         passes = sum(int(one.forwards.sum() + one.backwards.sum()) for one in done)
-        return self._bout(attack.name, kind, counts, passes, seconds)
+        return self.bout(attack.name, kind, counts, passes, seconds)
 
-    def peer(self, name: str, python: Path, steps: int) -> Bout:
+    def bout(self, name: str, kind: str, counts: np.ndarray, passes: float, seconds: float) -> Bout:
+        """What a whole attack left, its cost told for one image."""
+        return Bout(name, kind, counts, passes / len(self.batch), seconds / len(self.batch))
+
+
+@dataclass(frozen=True)
+class Peers:
+    """Other packages, in a Python of their own; they read the scene from a file and write images beside it."""
+
+    ring: Ring
+    model: str  # as they are to load it
+    out: Path
+
+    def __post_init__(self) -> None:
+        self.out.mkdir(parents=True, exist_ok=True)
+        batch = self.ring.batch
+        np.savez(self.out / "scene.npz", images=batch.images.numpy(), labels=batch.labels.numpy())
+
+    def run(self, name: str, python: Path, steps: int) -> Bout:
         """One attack of another package."""
         out = self.out / f"{name}-{steps}.npz"
-        asked = [python, CODE, name, self.spec, self.out / "scene.npz", out, EPS, steps]
+        asked = [python, CODE, name, self.model, self.out / "scene.npz", out, self.ring.eps, steps]
         subprocess.run([str(word) for word in asked], check=True, capture_output=True, text=True)
         with np.load(out) as arrays:
             forwards, backwards, seconds = arrays["cost"]
-            counts = self.judge(torch.from_numpy(arrays["images"]))[None]
-        return self._bout(f"{name} {steps}", "peer", counts, forwards + backwards, seconds)
-
-    def _bout(self, name: str, kind: str, counts: np.ndarray, passes: float, seconds: float) -> Bout:
-        return Bout(name, kind, counts, passes / len(self.batch), seconds / len(self.batch))
+            counts = self.ring.judge(torch.from_numpy(arrays["images"]))[None]
+        return self.ring.bout(f"{name} {steps}", "peer", counts, forwards + backwards, seconds)
 
 
 def _without(spec: dict[str, object]) -> dict[str, object]:
@@ -138,7 +152,7 @@ def environment(folder: Path) -> Path:
     return python
 
 
-def fight(ring: Ring, steps: int) -> list[Bout]:
+def fight(peers: Peers, steps: int) -> list[Bout]:
     """Every bout, printed as it ends."""
     print(f"{'':44}{'accuracy':>9}{'CmIoU':>8}{'NmIoU':>8}{'passes':>9}{'CPU s':>8}   (passes and seconds an image)")
     bouts: list[Bout] = []
@@ -148,10 +162,10 @@ def fight(ring: Ring, steps: int) -> list[Bout]:
         print(f"{bout.name:44}{accuracy:9.2f}{cmiou:8.2f}{nmiou:8.2f}{bout.passes:9.0f}{bout.seconds:8.2f}", flush=True)
         bouts.append(bout)
 
-    python = environment(ring.out / "peers")
+    ring, python = peers.ring, environment(peers.out / "peers")
     for name in PEERS:
         try:
-            add(ring.peer(name, python, steps))
+            add(peers.run(name, python, steps))
         except subprocess.CalledProcessError as error:
             print(f"{name} did not run: {error.stderr.strip().splitlines()[-1]}")
     for spec in OURS:
@@ -202,8 +216,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/bench-duel"))
     given = parser.parse_args()
     torch.set_num_threads(1)
-    ring = Ring(given.model, given.data, given.images, given.out.resolve())
-    bouts = fight(ring, given.steps)
+    source = load_data(f"{given.data}?count={given.images}")
+    ring = Ring(segstress.load_model(given.model), stack([source.read(id_) for id_ in source.ids()]))
+    bouts = fight(Peers(ring, given.model, given.out.resolve()), given.steps)
     title = f"{given.model}, {given.images} images of {given.data}, linf 8/255"
     draw(bouts, given.out / "duel", title)
 
