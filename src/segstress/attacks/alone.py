@@ -118,9 +118,7 @@ class Alone:
         return torch.from_numpy(found.components).to(labels)
 
     @torch.no_grad()
-    def _strike(
-        self, model: nn.Module, batch: Batch, place: int, parts: Parts, chosen: list[int], seed: int
-    ) -> Strike:
+    def _strike(self, model: nn.Module, batch: Batch, place: int, parts: Parts, chosen: list[int], seed: int) -> Strike:
         """One attack on as many copies of an image as there are parts, each aimed at its own."""
         ids = tuple(f"{batch.ids[place]}/{part - 1}" for part in chosen)
         copies = replace(batch.pick([place] * len(chosen)), ids=ids)
@@ -149,7 +147,7 @@ def sampled(valid: Bool[Tensor, "h w"], number: int, seed: int, id_: str) -> Par
 
 
 def compose(batch: Batch, clean: Labels, strikes: Iterable[Strike], see: Callable[[Strike], Labels]) -> Perturbed:
-    """Each part as it is seen in its own image, all else as on the clean one; the image is that of the largest delta."""
+    """Each part as it is seen in its own image, all else as on the clean one; the image handed over is the farthest."""
     shown, images, size = clean.clone(), batch.images.clone(), batch.images.new_zeros(len(batch))
     forwards, backwards = torch.zeros(len(batch), dtype=torch.int64), torch.zeros(len(batch), dtype=torch.int64)
     for strike in strikes:

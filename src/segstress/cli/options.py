@@ -21,7 +21,9 @@ Objects = Annotated[
 ]
 Pixels = Annotated[
     int | None,
-    Option("--pixels", min=1, help="Attack so many pixels of each image by themselves, too: individually robust share."),
+    Option(
+        "--pixels", min=1, help="Attack so many pixels of each image by themselves, too: individually robust share."
+    ),
 ]
 Alone = Annotated[
     str | None, Option("--alone", help="The attack on each object or pixel, e.g. momentum?steps=100; has a default.")

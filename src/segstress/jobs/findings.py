@@ -54,9 +54,7 @@ def study_of(store: Store, clean: Cell, members: Members, plan: Plan) -> Study:
         done_at=plan.done_at,
         battery=battery,
         gap=remaining_gap(battery),
-        alone=tuple(
-            _alone(store, clean, cell, change, ids) for cell, change in members if isinstance(change, Alone)
-        ),
+        alone=tuple(_alone(store, clean, cell, change, ids) for cell, change in members if isinstance(change, Alone)),
     )
 
 

@@ -36,9 +36,10 @@ def parts_frames(store: Store, clean: Cell, cell: Cell, alone: Alone) -> tuple[P
 def _attacked(cell: Cell, alone: Alone, truth: np.ndarray, id_: str) -> np.ndarray:
     valid = truth >= 0
     if alone.parts == "objects":
-        return valid & (truth != cell.facts["background"])
-    drawn: np.ndarray = (sampled(torch.from_numpy(valid), alone.number, cell.seed, id_) > 0).numpy()
-    return drawn
+        attacked: np.ndarray = valid & (truth != cell.facts["background"])
+    else:
+        attacked = (sampled(torch.from_numpy(valid), alone.number, cell.seed, id_) > 0).numpy()
+    return attacked
 
 
 def erased_frames(store: Store, clean: Cell, cell: Cell) -> tuple[tuple[int, Frame], ...]:

@@ -100,9 +100,9 @@ def _verify_parts(store: Store, cell: Cell, work: Work, judge: Judge, alone: Alo
         pixels = torch.from_numpy(image)[None].to(batch.images)
         found += [f"{id_} ({goal}): {fault}" for fault in _faults(judge, batch, goal, pixels)]
         part = _object(judge, batch, example_number(key))
-        right = [_right(judge, batch, part, each) for each in (pixels, (pixels * 255).round() / 255)]
-        found += [f"{id_} ({goal}): {right[0]} pixels of the object are right"] if right[0] else []
-        seen.append((*right, int(part.sum())))
+        stands, stands_8bit = (_right(judge, batch, part, each) for each in (pixels, (pixels * 255).round() / 255))
+        found += [f"{id_} ({goal}): {stands} pixels of the object are right"] if stands else []
+        seen.append((stands, stands_8bit, int(part.sum())))
     zone = "all" if alone.parts == "objects" else "sampled"
     stored = _counts(store.rows(cell, "counts"), len(cell.facts["classes"]), zone)
     ids = sorted({id_ for id_, _ in stored})

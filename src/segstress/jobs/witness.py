@@ -53,13 +53,13 @@ class Witness:
         id_ = self.batch.ids[strike.place]
         erased = fallen.flatten(1).all(1).nonzero()[:, 0].tolist()
         found = {example_key(strike.numbers[place], id_): place for place in erased}
-        before = next((key for key in self.kept if key.partition("|")[2] == id_), None)
-        best = min([*found, *filter(None, [before])], key=lambda key: seed_of(self.seed, key, "example"), default=None)
-        if best in found:
-            self.kept.pop(before, None)
-            self.maps.pop(before, None)
-            self.kept[best] = strike.images[found[best]].float().cpu().numpy()
-            self.maps[best] = seen[found[best]].cpu().numpy().astype(np.int16)
+        before = [key for key in self.kept if key.partition("|")[2] == id_]
+        for key in sorted([*found, *before], key=lambda key: seed_of(self.seed, key, "example"))[:1]:
+            if key in found:
+                for worse in before:
+                    del self.kept[worse], self.maps[worse]
+                self.kept[key] = strike.images[found[key]].float().cpu().numpy()
+                self.maps[key] = seen[found[key]].cpu().numpy().astype(np.int16)
 
 
 def example_number(key: str) -> int:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from .assessment import FIGURES, Assessment
 from .caveats import caveats
 from .drawing import Drawing
+from .floor_tables import MEANING
 from .gallery import Strip
 from .naming import percent, plural
 from .table import Table
@@ -28,6 +29,7 @@ HIDDEN = {
     ),
     "pairs": tuple(f"{figure}_doubt" for figure in HEADLINE),
     "radii": ("eps",),
+    "floors": ("figure",),
 }  # columns that only the files have
 
 
@@ -100,4 +102,5 @@ def page(sections: Sequence[Section], together: Part, overviews: Sequence[Part],
         remarks=REMARKS,
         listed=LISTED,
         hidden=HIDDEN,
+        meaning=MEANING,
     )

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from ...attacks import Attack
-from ...attacks.alone import Alone
 from ...attacks.algorithms.transfer import Transfer
+from ...attacks.alone import Alone
 from ...core import BadInput, Batch
 from ...data import datasets, readable
 from ...models import load as load_model
