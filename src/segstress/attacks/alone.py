@@ -19,7 +19,7 @@ from .algorithm import Algorithm, attacks
 from .problem import Problem
 
 DEFAULTS = {  # chosen on shapes:val (docs/floors.md)
-    "objects": {"kind": "momentum", "loss": "annealed-error", "steps": 50},
+    "objects": {"kind": "momentum", "loss": "annealed-error", "steps": 50, "longest": 2.0},
     "pixels": {"kind": "momentum", "loss": "margin", "steps": 50},
 }
 Labels = Int64[Tensor, "b h w"]

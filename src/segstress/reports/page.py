@@ -63,10 +63,12 @@ class Section(Part):
         study, clean = self.judged.study, self.judged.score("accuracy")
         if np.isnan(clean):
             return f"Nothing could be measured of {study.model}: no image has both a prediction and a truth."
-        if not study.outcomes:
-            return f"{study.model} has {percent(clean)} % of pixels right on clean images; nothing was done to them."
-        noun = "attack" if all(outcome.kind == "attack" for outcome in study.outcomes) else "perturbation"
         at = f" at {study.threat}" if study.threat else ""
+        if not study.outcomes:
+            parts = " and ".join(alone.parts for alone in study.alone)
+            done = f"{parts} were attacked one by one{at}" if parts else "nothing was done to them"
+            return f"{study.model} has {percent(clean)} % of pixels right on clean images; {done}."
+        noun = "attack" if all(outcome.kind == "attack" for outcome in study.outcomes) else "perturbation"
         left = percent(self.judged.worst_score("accuracy"))
         many = plural(len(study.outcomes), noun)
         under = f"{study.battery} ({many})" if study.battery else many
