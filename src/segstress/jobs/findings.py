@@ -13,8 +13,7 @@ from ..attacks import Attack
 from ..attacks.alone import Alone
 from ..core import Perturbation, format_radius, perturbations, to_plain
 from ..metrics.intervals import Interval
-from ..reports import Alone as Floor
-from ..reports import Choice, Frame, ImageRow, Objects, Outcome, Study
+from ..reports import Choice, Floor, Frame, ImageRow, Objects, Outcome, Study
 from ..runtime import Cell, Store
 from .gap import remaining_gap
 from .part_frames import erased_frames, parts_frames

@@ -1,12 +1,12 @@
 """Numbers and pictures from measured studies; never loads a model, never opens a store."""
 
 from .report import write
-from .study import Alone, Choice, Frame, Gap, ImageRow, Objects, Outcome, PartsFrame, Study
+from .study import Choice, Floor, Frame, Gap, ImageRow, Objects, Outcome, PartsFrame, Study
 from .summary import summary
 
 __all__ = [
-    "Alone",
     "Choice",
+    "Floor",
     "Frame",
     "Gap",
     "ImageRow",

@@ -12,7 +12,7 @@ from ..metrics.counts import ACTUAL, HITS
 from ..metrics.intervals import Interval, bootstrap
 from ..metrics.objects import size_groups
 from .assessment import Assessment
-from .study import Alone
+from .study import Floor
 
 UNKNOWN = Interval(math.nan, math.nan, math.nan)
 STATES = {"clean": "clean", "joint": "joint worst case", "alone": "alone"}
@@ -64,7 +64,7 @@ def clustered(some: np.ndarray, whole: np.ndarray) -> Interval:
     return bootstrap(share, len(whole))
 
 
-def attacked_alone(judged: Assessment, parts: str) -> Alone | None:
+def attacked_alone(judged: Assessment, parts: str) -> Floor | None:
     """What was attacked part by part, the last where there are several."""
     return next((alone for alone in reversed(judged.study.alone) if alone.parts == parts), None)
 

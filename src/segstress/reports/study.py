@@ -103,7 +103,7 @@ class PartsFrame:
 
 
 @dataclass(frozen=True, eq=False)
-class Alone:
+class Floor:
     """Parts of the images, each attacked by itself with the whole budget; no candidate for the worst case."""
 
     parts: str  # objects or pixels
@@ -157,4 +157,4 @@ class Study:
     done_at: float = 0.0  # share of correct pixels with which an image counted as finished
     battery: str = ""  # name and version of the battery that was run, such as "strong v1"
     gap: Gap | None = None
-    alone: tuple[Alone, ...] = ()
+    alone: tuple[Floor, ...] = ()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sample_study
 
-from segstress.reports import Alone, ImageRow, Outcome, PartsFrame, summary, write
+from segstress.reports import Floor, ImageRow, Outcome, PartsFrame, summary, write
 from segstress.reports.assessment import assess
 from segstress.reports.floor_tables import floor_classes, floor_sizes, floors
 from segstress.reports.floors import clustered, object_fates, pixel_shares
@@ -24,7 +24,7 @@ def outcome(label, answered=(True, True), **given):
 def with_objects(study, correct=(0, 1, 1, 0), answered=(True, True)):
     """The tiny study, its four objects (6, 4, 2 and 8 pixels) attacked alone."""
     objects = replace(study.objects, correct=study.objects.correct | {"alone": np.array(correct)})
-    return replace(study, objects=objects, alone=(Alone("objects", outcome("alone", answered)),))
+    return replace(study, objects=objects, alone=(Floor("objects", outcome("alone", answered)),))
 
 
 def with_pixels(study, **given):
@@ -32,7 +32,7 @@ def with_pixels(study, **given):
     clean = np.array([[[2, 2, 2], [2, 2, 2]], [[1, 2, 1], [2, 2, 3]]])
     after = np.array([[[1, 2, 2], [0, 2, 2]], [[0, 2, 1], [0, 2, 3]]])
     made = outcome("drawn", clean={"sampled": clean}, counts={("any", "sampled"): after}, **given)
-    return replace(study, alone=(Alone("pixels", made),))
+    return replace(study, alone=(Floor("pixels", made),))
 
 
 def test_objects_lost_and_erased_in_every_state(tiny):
@@ -111,7 +111,7 @@ def pictured(real):
     made = outcome("alone", answered=(True,) * 12)
     objects = replace(real.objects, correct=real.objects.correct | {"alone": np.zeros_like(real.objects.clean)})
     erased = ((0, real.frames[0]),)
-    both = (Alone("objects", made, frames, erased), Alone("pixels", replace(made, label="drawn"), frames))
+    both = (Floor("objects", made, frames, erased), Floor("pixels", replace(made, label="drawn"), frames))
     return replace(real, objects=objects, alone=both)
 
 
