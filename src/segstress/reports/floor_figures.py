@@ -19,13 +19,8 @@ from .study import Frame, PartsFrame
 
 ALONE = "#e09f3e"  # falls only when attacked alone
 COLOURS = {"clean": CALM, "joint": HARM, "alone": ALONE}
-FALLS = {  # what becomes of an object or pixel, and its colour in the maps
-    "wrong on the clean image": INK,
-    "falls under the joint attack": HARM,
-    "falls when attacked alone": ALONE,
-    "stands": CALM,
-}
-WRONG, JOINT, LONELY, STANDS = range(len(FALLS))
+WRONG, JOINT, LONELY, STANDS = range(4)  # what becomes of an object or pixel: wrong on the clean image ...
+FATES = (INK, HARM, ALONE, CALM)  # and its colour in the maps
 SIDE = 384  # pixels of a map on its longer side
 Tile = tuple[str, np.ndarray]  # what is written above it, and its pixels
 
@@ -96,7 +91,7 @@ def _object_map(judged: Assessment, frame: PartsFrame) -> np.ndarray:
     found = objects(frame.truth, frame.truth >= 0, judged.study.background)
     lost = [2 * object_hits(found, seen) < found.areas for seen in _stages(judged, frame)]
     fate = np.append(_fate(lost), 0)[found.components - 1]  # component 0 reads the last place
-    colours = np.array([_rgb(colour) for colour in FALLS.values()], dtype=np.uint8)[fate]
+    colours = np.array([_rgb(colour) for colour in FATES], dtype=np.uint8)[fate]
     return np.where((found.components > 0)[..., None], colours, _faint(frame.image))
 
 
@@ -109,7 +104,7 @@ def _pixel_map(judged: Assessment, frame: PartsFrame) -> np.ndarray:
     pen, radius = ImageDraw.Draw(picture), max(4.0, 0.75 * scale)
     for row, column in np.argwhere(frame.attacked):
         x, y = scale * (column + 0.5), scale * (row + 0.5)
-        pen.ellipse((x - radius, y - radius, x + radius, y + radius), list(FALLS.values())[fate[row, column]])
+        pen.ellipse((x - radius, y - radius, x + radius, y + radius), FATES[fate[row, column]])
     return np.asarray(picture)
 
 
