@@ -64,7 +64,7 @@ def test_figures_agree_with_the_stored_objects(run):
     assert "upper bounds" in alone["definition"]
 
 
-def test_verify_attacks_parts_again_and_finds_a_forged_figure(run):
+def test_verify_attacks_parts_again_and_judges_what_was_kept(run):
     verdicts = {verdict.cell: verdict for verdict in verify(run)}
     assert all(verdict.sound for verdict in verdicts.values())
     parts = [verdict for name, verdict in verdicts.items() if " alone by " in name]
