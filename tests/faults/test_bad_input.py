@@ -252,3 +252,32 @@ def test_varying_sizes_in_one_folder(segstress, tmp_path):
     said = segstress("attack", "--model", net("tiny"), "--data", f"folder:{root}?classes=7&ignore=255", *QUICK)
     assert said.code == 0, said
     assert answers(segstress)["perturbations"]["pgd(steps=2)"]["images"] == 4
+
+
+class TestParts:
+    """Objects and pixels attacked alone."""
+
+    def attack(self, segstress, *words, data=SHAPES):
+        return segstress("attack", "--model", net("tiny"), "--data", data, "--workers", "1", "--out", "run", *words)
+
+    def test_no_pixels(self, segstress):
+        refused(self.attack(segstress, "--pixels", "0", "--eps", "8/255"), "--pixels", "equal to 1")
+
+    def test_no_radius(self, segstress):
+        refused(self.attack(segstress, "--objects"), "eps")
+
+    def test_unlabelled_data(self, segstress):
+        for words in (("--objects",), ("--pixels", "5")):
+            said = self.attack(segstress, *words, "--eps", "8/255", data="shapes:pool?count=2&size=16")
+            refused(said, "no labelled pixel", "masks")
+        words = ("--model", net("tiny"), "--data", "shapes:pool?count=2&size=16", "--eps", "8/255")
+        refused(segstress("plan", *words, "--objects"), "no labelled pixel")
+
+    def test_an_attack_for_nothing(self, segstress):
+        refused(self.attack(segstress, "--attack", "pgd", "--alone", "pgd", "--eps", "8/255"), "--objects")
+
+    def test_nothing_at_all(self, segstress):
+        refused(self.attack(segstress, "--eps", "8/255"), "--battery", "--objects")
+
+    def test_a_target(self, segstress):
+        refused(self.attack(segstress, "--objects", "--eps", "8/255", "--target", "1"), "untargeted")

@@ -29,7 +29,27 @@ def show_summary(figures: Mapping[str, Any]) -> None:
             if any(run["worst_case_slack"].values()):
                 table.add_row("spared, at most", *map(_percent, _pick(run["worst_case_slack"])), "")
         console.print(table)
+        if run["alone"]:
+            _show_alone(run["alone"])
     console.print("Percent. Every attack figure is an upper bound on robustness.", highlight=False)
+
+
+def _show_alone(alone: Mapping[str, Any]) -> None:
+    """Objects and pixels attacked one by one, with intervals."""
+    table = Table("each by itself", "clean", "joint worst case", "alone")
+    for name in ("objects_lost", "objects_erased", "pixels_robust"):
+        if name in alone:
+            table.add_row(
+                name.replace("_", " "), *(_interval(alone[name][state]) for state in ("clean", "joint", "alone"))
+            )
+    console.print(table)
+    for label, passes in alone["passes"].items():
+        console.print(f"{label}: {passes['forwards']} forwards, {passes['backwards']} backwards", highlight=False)
+
+
+def _interval(share: Mapping[str, float | None]) -> str:
+    value, low, high = (_percent(share[key]) for key in ("value", "low", "high"))
+    return value if share["value"] is None else f"{value} [{low}, {high}]"
 
 
 def show_table(table: Figures) -> None:

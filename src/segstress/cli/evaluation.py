@@ -37,6 +37,9 @@ def attack(
     data: options.Data,
     attack: options.Attacks = None,
     battery: options.Battery = None,
+    objects: options.Objects = False,
+    pixels: options.Pixels = None,
+    alone: options.Alone = None,
     eps: options.Eps = None,
     norm: options.Norm = None,
     target: options.Target = None,
@@ -66,6 +69,9 @@ def attack(
     asked = plan_of(
         attack,
         battery,
+        objects=objects,
+        pixels=pixels,
+        alone=alone,
         models=model,
         data=data,
         eps=eps,
@@ -89,6 +95,9 @@ def plan(
     data: options.SomeData = None,
     attack: options.Attacks = None,
     battery: options.Battery = None,
+    objects: options.Objects = False,
+    pixels: options.Pixels = None,
+    alone: options.Alone = None,
     eps: options.Eps = None,
     norm: options.Norm = None,
     target: options.Target = None,
@@ -104,6 +113,7 @@ def plan(
     from ..jobs.cost import estimate
 
     given = {"models": model or [], "data": data or [], "eps": eps, "norm": norm, "target": target, "limit": limit}
+    given |= {"objects": objects, "pixels": pixels, "alone": alone}
     asked = read_plan(plan) if plan else plan_of(attack, battery, **given, numerics={"device": device})
     costs = estimate(asked, workers)
     table = Table("model", "data", "perturbation", "images", "forwards", "backwards", "time", title="At most")
@@ -126,8 +136,11 @@ def plan_of(attack: str | None, battery: str | None, **settings: Any) -> Any:
     """The plan that the options of a command spell out."""
     from ..jobs import read_plan
 
-    if (attack is None) == (battery is None):
-        raise typer.BadParameter("give either --attack NAME[,NAME...] or --battery NAME")
+    parts = bool(settings.get("objects") or settings.get("pixels"))
+    if (attack and battery) or not (attack or battery or parts):
+        raise typer.BadParameter("give either --attack NAME[,NAME...] or --battery NAME, or --objects or --pixels N")
+    if settings.get("alone") and not parts:
+        raise typer.BadParameter("--alone says how --objects or --pixels are attacked; give one of them")
     return read_plan({"perturbations": attack.split(",") if attack else [], "battery": battery, **settings})
 
 

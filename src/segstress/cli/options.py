@@ -16,6 +16,18 @@ Data = Annotated[
 ]
 Attacks = Annotated[str | None, Option("--attack", help="Attack names, separated by commas, e.g. pgd,segpgd?steps=20.")]
 Battery = Annotated[str | None, Option("--battery", help="A battery by name (segstress list batteries) or path.")]
+Objects = Annotated[
+    bool, Option("--objects", help="Attack every object of the truth by itself, too: share lost and erased.")
+]
+Pixels = Annotated[
+    int | None,
+    Option(
+        "--pixels", min=1, help="Attack so many pixels of each image by themselves, too: individually robust share."
+    ),
+]
+Alone = Annotated[
+    str | None, Option("--alone", help="The attack on each object or pixel, e.g. momentum?steps=100; has a default.")
+]
 Eps = Annotated[str | None, Option("--eps", help='Radius in [0, 1] units, e.g. "8/255"; several with commas.')]
 Norm = Annotated[str | None, Option("--norm", help="linf (default) or l2; for pdpgd without eps also l1, l0.")]
 Target = Annotated[

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from ..attacks import Attack
+from ..attacks.alone import Alone
 from ..attacks.multi_attack import MultiAttack
 from ..core import Perturbation
 from ..data import Dataset, resize
@@ -17,6 +18,7 @@ from ..data import load as load_data
 from ..models import load as load_model
 from ..models import models
 from ..runtime import Cell
+from .floors import check_truth, count_parts
 from .judge import stack
 from .plan import Plan
 
@@ -36,6 +38,7 @@ class Cost:
 
 def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
     """Passes are counted, seconds predicted from one timed pass of every model on every dataset."""
+    check_truth(plan)
     torch.set_num_threads(plan.numerics.threads)
     share = workers or len(os.sched_getaffinity(0))
     costs = []
@@ -44,12 +47,21 @@ def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
         for data in map(load_data, plan.data):
             images, seconds = len(plan.ids(data)), _seconds(network, data, plan)
             for change in plan.changes():
-                forwards, backwards = most_passes(change)
-                judged = forwards + 3  # the clean prediction and that of every result
-                time_needed = images * seconds * (FORWARD * judged + (1 - FORWARD) * backwards) / share
+                forwards, backwards, checks = _passes(change, data, plan)
+                time_needed = seconds * (FORWARD * (forwards + checks) + (1 - FORWARD) * backwards) / share
                 names = (model.label, data.label, change.label)
-                costs.append(Cost(names, images, images * forwards, images * backwards, time_needed))
+                costs.append(Cost(names, images, forwards, backwards, time_needed))
     return costs
+
+
+def _passes(change: Perturbation, data: Dataset, plan: Plan) -> tuple[int, int, int]:
+    """The most forwards and backwards on all images, and the forwards by which they are judged."""
+    ids = plan.ids(data)
+    if isinstance(change, Alone):
+        parts = count_parts(change, data, ids)
+        return (*change.passes(parts), len(ids) + parts)
+    forwards, backwards = most_passes(change)
+    return len(ids) * forwards, len(ids) * backwards, len(ids) * 3  # the clean prediction and that of every result
 
 
 def most_passes(change: Perturbation) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from ..runtime import Cell, Local, Store, alone, record, write
 from .answer import Work
 from .battery import label
 from .doctor import Diagnosis, admit, examine, keep_notes, round_off
+from .floors import check_truth
 from .plan import Plan, names, read_plan
 from .stages import Stage, stages, units
 from .timings import note
@@ -64,6 +65,7 @@ def evaluate(
     folder = Path(out) if out else Path("runs") / _slug(plan)
     _check_device(plan.numerics.device)
     with alone(folder):
+        check_truth(plan)
         store, cells = Store(folder), plan.cells()
         _admit(store, cells)
         before = examine(plan)
@@ -143,5 +145,6 @@ def _told(store: Store, cells: Sequence[Cell]) -> tuple[tuple[str, ...], tuple[s
 
 
 def _slug(plan: Plan) -> str:
-    words = (names(plan.models), names(plan.data), plan.battery or names(plan.perturbations))
+    parts = [name for name, asked in (("objects", plan.objects), ("pixels", plan.pixels)) if asked]
+    words = (names(plan.models), names(plan.data), plan.battery or names(plan.perturbations), *parts)
     return re.sub("[^A-Za-z0-9.+]+", "-", " ".join(words)).strip("-")[:100]

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..attacks import Attack
+from ..attacks.alone import Alone
 from ..core import Perturbation, format_radius, perturbations, to_plain
 from ..metrics.intervals import Interval
-from ..reports import Choice, Frame, ImageRow, Objects, Outcome, Study
+from ..reports import Choice, Floor, Frame, ImageRow, Objects, Outcome, Study
 from ..runtime import Cell, Store
 from .gap import remaining_gap
+from .part_frames import erased_frames, parts_frames
 from .plan import Plan
 
 GALLERY = 6  # images of each study in the page
@@ -26,8 +28,8 @@ def study_of(store: Store, clean: Cell, members: Members, plan: Plan) -> Study:
     """The study of a model and a dataset, given its clean cell and all cells under one threat."""
     ids = tuple(sorted({row["image"] for row in store.rows(clean, "images")}))
     base = _outcome(store, clean, perturbations.build(clean.perturbation), ids)
-    outcomes = tuple(_outcome(store, cell, change, ids) for cell, change in members)
-    threat = next((change.threat for _, change in members if isinstance(change, Attack)), None)
+    joint = [(cell, change) for cell, change in members if not isinstance(change, Alone)]
+    threat = next((change.threat for _, change in members if isinstance(change, Attack | Alone)), None)
     facts, battery = clean.facts, plan.battery_label if threat else ""
     return Study(
         model=clean.names["model"],
@@ -41,16 +43,17 @@ def study_of(store: Store, clean: Cell, members: Members, plan: Plan) -> Study:
         ids=ids,
         clean=base.clean,
         clean_answered=base.answered,
-        outcomes=outcomes,
+        outcomes=tuple(_outcome(store, cell, change, ids) for cell, change in joint),
         objects=_objects(store, clean, members, ids),
-        frames=_frames(store, clean, members, ids),
+        frames=_frames(store, clean, joint, ids),
         warnings=_warnings(base),
         provenance=_provenance(store, clean),
         ball=str(threat).replace(f" {format_radius(threat.radius)}", "") if threat else "",
-        choice=_choice(store, members),
+        choice=_choice(store, joint),
         done_at=plan.done_at,
         battery=battery,
         gap=remaining_gap(battery),
+        alone=tuple(_alone(store, clean, cell, change, ids) for cell, change in members if isinstance(change, Alone)),
     )
 
 
@@ -80,9 +83,18 @@ def _outcome(store: Store, cell: Cell, change: Perturbation, ids: Sequence[str])
     )
 
 
+def _alone(store: Store, clean: Cell, cell: Cell, change: Alone, ids: Sequence[str]) -> Floor:
+    return Floor(
+        parts=change.parts,
+        outcome=_outcome(store, cell, change, ids),
+        frames=parts_frames(store, clean, cell, change),
+        erased=erased_frames(store, clean, cell),
+    )
+
+
 def _label(change: Perturbation) -> str:
     """Its name within a study, whose threat need not be repeated."""
-    return change.name if isinstance(change, Attack) else change.label
+    return change.name if isinstance(change, Attack | Alone) else change.label
 
 
 def _traces(store: Store, cell: Cell, change: Perturbation) -> dict[str, dict[int, int]]:
@@ -112,9 +124,9 @@ def _choice(store: Store, members: Members) -> Choice | None:
 
 def _about(change: Perturbation) -> str:
     """Its settings in one line, for the reader."""
-    inner = change.algorithm if isinstance(change, Attack) else change
+    inner = change.algorithm if isinstance(change, Attack | Alone) else change
     settings = ", ".join(f"{key} {value}" for key, value in to_plain(inner).items() if value is not None)
-    return f"{settings}; {change.threat}" if isinstance(change, Attack) else settings
+    return f"{settings}; {change.threat}" if isinstance(change, Attack | Alone) else settings
 
 
 def _value(value: Any) -> Any:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from ..attacks import Attack
+from ..attacks.alone import Alone
 from ..attacks.feasible import norms
 from ..core import Batch, Perturbation, Perturbed, Result, Scene, aimed, seeded
 from ..data import Dataset, Sample, resize
@@ -21,6 +22,7 @@ from ..runtime import Numerics, Shard
 from .recheck import faults, won
 from .rows import Row, count_rows, row_of, trace_rows
 from .standing import margins, mean_margin
+from .witness import Witness
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,11 @@ class Judge:
     def __call__(self, samples: Sequence[Sample]) -> Shard:
         """Rows, counts, objects and kept pictures of these samples."""
         batch = self._batch(samples)
+        if isinstance(self.perturbation, Alone):
+            return self._in_parts(samples, batch, self.perturbation)
         with seeded(self.seed, " ".join(batch.ids), "draws of the model"):
             batch = self._aimed(batch)
-            model = self.model if self.searched is None else self.searched
-            perturbed = self.perturbation.perturb(model, batch, self.seed)
+            perturbed = self.perturbation.perturb(self._searched, batch, self.seed)
         wrong = [faults(self.perturbation, batch, result, perturbed.zones) for result in perturbed.results]
         if self.native:
             samples = [resize(sample, self.data.resize) for sample in samples]
@@ -52,6 +55,22 @@ class Judge:
         for result, flaws in zip(perturbed.results, wrong, strict=True):
             self._record(shard, samples, batch, perturbed, result, flaws, clean, unit)
         return shard
+
+    def _in_parts(self, samples: Sequence[Sample], batch: Batch, alone: Alone) -> Shard:
+        """What becomes of each part of the images; every part's own image is re-checked as it is made."""
+        logits = self._logits(batch.images)
+        clean, unit = predict(logits), mean_margin(logits, batch)
+        witness = Witness(alone, batch, self.predict, self.seed, self.keep)
+        with seeded(self.seed, " ".join(batch.ids), "draws of the model"):
+            perturbed = witness.watch(self._searched, clean, self.data.background)
+        shard = Shard(kept=witness.kept, maps=witness.maps)
+        self._record(shard, samples, batch, perturbed, perturbed.results[0], witness.flaws, clean, unit)
+        return shard
+
+    @property
+    def _searched(self) -> nn.Module:
+        """The model as attacks see it."""
+        return self.model if self.searched is None else self.searched
 
     @property
     def native(self) -> bool:

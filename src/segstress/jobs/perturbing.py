@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..attacks import attacks
+from ..attacks.alone import DEFAULTS
 from ..core import BadInput, Perturbation, Spec, perturbations
 from ..corruptions import corruptions
 from .weighting import class_weights
@@ -34,6 +35,13 @@ def read_perturbation(spec: Spec, defaults: Mapping[str, Any]) -> Perturbation:
         place["weights"] = class_weights(place["weights"])
     algorithm = attacks.build(asked)
     return perturbations.build({"kind": "attack", "algorithm": algorithm, "threat": threat, **place})
+
+
+def read_alone(asked: Mapping[str, Any], attack: Spec | None, threat: Mapping[str, Any]) -> Perturbation:
+    """Objects or pixels attacked one by one, within the threat that a plan names."""
+    algorithm = attacks.build(DEFAULTS[asked["parts"]] if attack is None else attack)
+    allowed = {field: threat[key] for key, field in THREAT.items() if key in threat}
+    return perturbations.build({"kind": "alone", **asked, "algorithm": algorithm, "threat": allowed})
 
 
 def _corruption(spec: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from ..models import fingerprint, models
 from ..models import load as load_model
 from ..runtime import Cell, Numerics
 from .battery import Battery, Share, Specs, battery
-from .perturbing import read_perturbation
+from .perturbing import read_alone, read_perturbation
 from .reading import checked, read_file
 
 AUDIT = 0.1  # share of the images that a budget is planned on
@@ -59,6 +59,9 @@ class Plan:
     eps: Annotated[list[Radius], BeforeValidator(_radii)] = Field(default_factory=list)  # for attacks that name none
     norm: str | None = None
     target: int | str | dict[str, Any] | None = None  # for attacks that name none: a class id, map:file.png ...
+    objects: bool = False  # attack every object of the truth by itself, too
+    pixels: Annotated[int, Field(ge=1)] | None = None  # attack so many pixels of each image, each by itself, too
+    alone: str | dict[str, Any] | None = None  # the attack that does so; none = the one that was found best for each
     seed: int = 0
     limit: Annotated[int, Field(ge=1)] | None = None  # images of each dataset, chosen by hash of their id
     plugins: list[str] = Field(default_factory=list)  # modules or files that register more
@@ -74,12 +77,18 @@ class Plan:
 
     def changes(self) -> list[Perturbation]:
         """Clean, then the perturbations in their order, each once."""
-        built = [perturbations.build("clean"), *self._read(self.perturbations), *self.waves()]
+        built = [perturbations.build("clean"), *self._read(self.perturbations), *self.waves(), *self.floors()]
         return list({digest(perturbations.spec(change)): change for change in built}.values())
 
     def waves(self) -> list[Perturbation]:
         """The battery in its order: each attack gets the images that the earlier ones left something of."""
         return self._read(battery(self.battery).perturbations) if self.battery else []
+
+    def floors(self) -> list[Perturbation]:
+        """Objects and pixels, each attacked by itself."""
+        asked: list[dict[str, Any]] = [{"parts": "objects"}] if self.objects else []
+        asked += [] if self.pixels is None else [{"parts": "pixels", "number": self.pixels}]
+        return [read_alone(each, self.alone, threat) for threat in self._threats() for each in asked]
 
     def audited(self) -> Battery | None:
         """The battery that is to be tried on a sample before attacks are chosen for the rest, if that is asked for."""
@@ -91,10 +100,13 @@ class Plan:
         return asked if asked.audit else None
 
     def _read(self, specs: Sequence[Spec]) -> list[Perturbation]:
+        return [read_perturbation(spec, threat) for threat in self._threats() for spec in specs]
+
+    def _threats(self) -> list[dict[str, Any]]:
+        """What perturbations may do that do not say it themselves, for each radius."""
         given: dict[str, Any] = {"norm": self.norm, "target": self.target}
         common = {key: value for key, value in given.items() if value is not None}
-        threats = [common | {"eps": eps} for eps in self.eps] or [common]
-        return [read_perturbation(spec, threat) for threat in threats for spec in specs]
+        return [common | {"eps": eps} for eps in self.eps] or [common]
 
     def cells(self) -> list[Cell]:
         """Every combination, in declared order."""

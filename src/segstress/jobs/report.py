@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..attacks import Attack
+from ..attacks.alone import Alone
 from ..core import BadInput, Perturbation, digest, perturbations
 from ..models import models
 from ..reports import Study, summary, write
@@ -65,4 +66,4 @@ def declared(cells: list[Cell], plan: Plan) -> list[Cell]:
 
 
 def _threat(change: Perturbation) -> str:
-    return str(change.threat) if isinstance(change, Attack) else ""
+    return str(change.threat) if isinstance(change, Attack | Alone) else ""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from ..attacks import Attack
+from ..attacks.alone import Alone
 from ..core import Perturbation, digest, perturbations, seed_of
 from ..data import datasets
 from ..runtime import Cell, Store, Unit, write
@@ -78,6 +79,8 @@ def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cel
 
 def _harms(change: Perturbation) -> bool:
     """Whether wrong pixels are all that it is after: not a smaller delta, nor a prediction of its own choice."""
+    if isinstance(change, Alone):
+        return False  # no single image is as wrong as all its parts together
     return not isinstance(change, Attack) or (math.isfinite(change.threat.radius) and change.threat.target is None)
 
 

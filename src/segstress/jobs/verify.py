@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,18 @@ import numpy as np
 import torch
 
 from ..attacks import Attack
+from ..attacks.alone import Alone
 from ..attacks.multi_attack import MultiAttack, first_wrong
 from ..core import BadInput, Batch, Result, seed_of
 from ..data import resize
 from ..metrics.counts import ACTUAL, HITS, count
+from ..metrics.objects import objects
 from ..runtime import Cell, Shard, Store
 from .answer import Work
 from .judge import Judge, stack
 from .plan import read_plan
 from .recheck import faults
+from .witness import example_number
 
 SHARE = 0.1  # of the images without kept pictures that are attacked again
 SLACK = 0.005  # share of pixels that may differ where batches of another size change the rounding
@@ -60,6 +63,8 @@ def verify(folder: Path) -> list[Verdict]:
 def _verify(store: Store, cell: Cell, work: Work) -> Verdict:
     stored = _counts(store.rows(cell, "counts"), len(cell.facts["classes"]))
     judge = work.judge(cell)
+    if isinstance(judge.perturbation, Alone):
+        return _verify_parts(store, cell, work, judge, judge.perturbation)
     found: list[str] = []
     seen: dict[str, tuple[int, int, int]] = {}
     for kept in store.batches(cell, "kept"):
@@ -73,13 +78,49 @@ def _verify(store: Store, cell: Cell, work: Work) -> Verdict:
             seen[key] = (tally[:, HITS].sum(), tally_8bit[:, HITS].sum(), tally[:, ACTUAL].sum())
         if isinstance(judge.perturbation, MultiAttack):
             found += _together(judge, judge.perturbation, kept, stored)
-    others = sorted({id_ for id_, _ in stored} - {key.partition("|")[2] for key in seen})
-    chosen = tuple(id_ for id_ in others if seed_of(cell.seed, id_, "verify") < SHARE * 2**63)
+    chosen = _tenth(cell, {id_ for id_, _ in stored} - {key.partition("|")[2] for key in seen})
     found += _differences(
         _counts(_repeat(work, cell, chosen).counts, len(judge.data.classes)), stored, work.numerics.batch_size
     )
     right, right_8bit, total = np.sum(list(seen.values()), axis=0) if seen else (math.nan, math.nan, 1)
     return Verdict(cell.label, len(seen), len(chosen), tuple(found), right / total, right_8bit / total)
+
+
+def _tenth(cell: Cell, ids: Iterable[str]) -> tuple[str, ...]:
+    """The images that are attacked again."""
+    return tuple(id_ for id_ in sorted(ids) if seed_of(cell.seed, id_, "verify") < SHARE * 2**63)
+
+
+def _verify_parts(store: Store, cell: Cell, work: Work, judge: Judge, alone: Alone) -> Verdict:
+    """Parts attacked alone: the erased objects that were kept, judged again, and all parts of a tenth of the images."""
+    found, seen = [], []
+    for key, image in (item for kept in store.batches(cell, "kept") for item in kept.items()):
+        goal, _, id_ = key.partition("|")
+        batch = _batch(judge, id_)
+        pixels = torch.from_numpy(image)[None].to(batch.images)
+        found += [f"{id_} ({goal}): {fault}" for fault in _faults(judge, batch, goal, pixels)]
+        part = _object(judge, batch, example_number(key))
+        stands, stands_8bit = (_right(judge, batch, part, each) for each in (pixels, (pixels * 255).round() / 255))
+        found += [f"{id_} ({goal}): {stands} pixels of the object are right"] if stands else []
+        seen.append((stands, stands_8bit, int(part.sum())))
+    zone = "all" if alone.parts == "objects" else "sampled"
+    stored = _counts(store.rows(cell, "counts"), len(cell.facts["classes"]), zone)
+    ids = sorted({id_ for id_, _ in stored})
+    chosen = _tenth(cell, ids) or tuple(ids[:1])  # of pixels no picture is kept, so some image must be attacked again
+    again = _counts(_repeat(work, cell, chosen).counts, len(judge.data.classes), zone)
+    found += _differences(again, stored, work.numerics.batch_size)
+    right, right_8bit, total = np.sum(seen, axis=0) if seen else (math.nan, math.nan, 1)
+    return Verdict(cell.label, len(seen), len(chosen), tuple(found), right / total, right_8bit / total)
+
+
+def _object(judge: Judge, batch: Batch, number: int) -> torch.Tensor:
+    """The pixels of one object of an image."""
+    found = objects(batch.labels[0].cpu().numpy(), batch.valid[0].cpu().numpy(), judge.data.background)
+    return torch.from_numpy(found.components == number + 1).to(batch.labels.device)
+
+
+def _right(judge: Judge, batch: Batch, part: torch.Tensor, pixels: torch.Tensor) -> int:
+    return int((part & (_predict(judge, pixels) == batch.labels)).sum())
 
 
 def _faults(judge: Judge, batch: Batch, goal: str, pixels: torch.Tensor) -> list[str]:
@@ -128,11 +169,11 @@ def _repeat(work: Work, cell: Cell, ids: Sequence[str]) -> Shard:
     return work.answer(cell, ids)
 
 
-def _counts(rows: Sequence[Mapping[str, Any]], classes: int) -> dict[tuple[str, str], np.ndarray]:
-    """Counts of the perturbed prediction over all valid pixels."""
+def _counts(rows: Sequence[Mapping[str, Any]], classes: int, zone: str = "all") -> dict[tuple[str, str], np.ndarray]:
+    """Counts of the perturbed prediction over all valid pixels, or over those of another zone."""
     found: dict[tuple[str, str], np.ndarray] = {}
     for row in rows:
-        if (row["state"], row["zone"]) == ("perturbed", "all"):
+        if (row["state"], row["zone"]) == ("perturbed", zone):
             tally = found.setdefault((row["image"], row["goal"]), np.zeros((classes, 3), dtype=np.int64))
             tally[row["class"]] = row["hits"], row["predicted"], row["actual"]
     return found

@@ -60,9 +60,13 @@ def by_size(
     """Share of correct pixels of objects against their area, in equal groups by size (deciles by default)."""
     if not len(areas):
         return []
-    edges = np.quantile(areas, np.arange(1, groups) / groups)
-    group = np.searchsorted(edges, areas)  # equal areas stay together, so a group may be larger or empty
+    group = size_groups(areas, groups)
     return [_size_group(areas[group == each], correct[group == each]) for each in np.unique(group)]
+
+
+def size_groups(areas: Num[np.ndarray, " objects"], groups: int = 10) -> Int64[np.ndarray, " objects"]:
+    """The group that each object belongs to; equal areas stay together, so a group may be larger or empty."""
+    return np.searchsorted(np.quantile(areas, np.arange(1, groups) / groups), areas)
 
 
 def _size_group(areas: np.ndarray, correct: np.ndarray) -> SizeGroup:

@@ -117,12 +117,18 @@ class Assessment:
 
     def survival(self) -> list[tuple[SizeGroup, SizeGroup]]:
         """Objects in groups of growing area: what is right of them on clean images, and where accuracy is worst."""
-        objects, chosen = self.study.objects, self.worst["accuracy"].chosen
-        correct = np.stack([objects.clean, *(objects.correct[label] for label in self.labels[1:])])
-        known = chosen[objects.image] != NOBODY
-        worst = correct[chosen[objects.image], np.arange(len(objects.image))]
-        groups = (by_size(objects.area[known], hits[known]) for hits in (objects.clean, worst))
+        objects = self.study.objects
+        known = self.worst["accuracy"].chosen[objects.image] != NOBODY
+        groups = (by_size(objects.area[known], hits[known]) for hits in (objects.clean, self.worst_objects()))
         return list(zip(*groups, strict=True))
+
+    def worst_objects(self) -> np.ndarray:
+        """Of each object the pixels right where accuracy of its image is worst; clean ones where nobody was chosen."""
+        objects = self.study.objects
+        correct = np.stack([objects.clean, *(objects.correct[label] for label in self.labels[1:])])
+        chosen = np.maximum(self.worst["accuracy"].chosen, 0)[objects.image]
+        worst: np.ndarray = correct[chosen, np.arange(len(objects.image))]
+        return worst
 
     def definition(self, figure: str) -> str:
         """What the figure means: its rules, then in words."""

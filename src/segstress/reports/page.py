@@ -11,6 +11,7 @@ from markupsafe import Markup
 from .assessment import FIGURES, Assessment
 from .caveats import caveats
 from .drawing import Drawing
+from .floor_tables import MEANING
 from .gallery import Strip
 from .naming import percent, plural
 from .table import Table
@@ -28,6 +29,7 @@ HIDDEN = {
     ),
     "pairs": tuple(f"{figure}_doubt" for figure in HEADLINE),
     "radii": ("eps",),
+    "floors": ("figure",),
 }  # columns that only the files have
 
 
@@ -61,10 +63,12 @@ class Section(Part):
         study, clean = self.judged.study, self.judged.score("accuracy")
         if np.isnan(clean):
             return f"Nothing could be measured of {study.model}: no image has both a prediction and a truth."
-        if not study.outcomes:
-            return f"{study.model} has {percent(clean)} % of pixels right on clean images; nothing was done to them."
-        noun = "attack" if all(outcome.kind == "attack" for outcome in study.outcomes) else "perturbation"
         at = f" at {study.threat}" if study.threat else ""
+        if not study.outcomes:
+            parts = " and ".join(alone.parts for alone in study.alone)
+            done = f"{parts} were attacked one by one{at}" if parts else "nothing was done to them"
+            return f"{study.model} has {percent(clean)} % of pixels right on clean images; {done}."
+        noun = "attack" if all(outcome.kind == "attack" for outcome in study.outcomes) else "perturbation"
         left = percent(self.judged.worst_score("accuracy"))
         many = plural(len(study.outcomes), noun)
         under = f"{study.battery} ({many})" if study.battery else many
@@ -100,4 +104,5 @@ def page(sections: Sequence[Section], together: Part, overviews: Sequence[Part],
         remarks=REMARKS,
         listed=LISTED,
         hidden=HIDDEN,
+        meaning=MEANING,
     )

@@ -11,6 +11,8 @@ from .convergence import convergence, convergence_drawing
 from .drawing import Drawing
 from .export import to_csv, to_latex
 from .figures import drawings
+from .floor_figures import floor_drawings
+from .floor_tables import floor_classes, floor_sizes, floors
 from .gallery import write_gallery
 from .grids import on_all_models, under_all_attacks
 from .image_tables import attempts, errors, images
@@ -24,6 +26,7 @@ from .table import Table
 from .tables import classes, comparison, leave_out, perturbations, robust, sizes
 
 TABLES = (robust, perturbations, leave_out, convergence, classes, sizes, standing, images, attempts, errors)
+FLOORS = (floors, floor_classes, floor_sizes)
 
 
 def write(studies: Sequence[Study], folder: Path, title: str, beside: Sequence[Table] = ()) -> Path:
@@ -53,8 +56,8 @@ def _write(assessments: Sequence[Assessment], folder: Path, title: str, beside: 
 
 def _section(judged: Assessment, name: str, folder: Path) -> Section:
     """What the page shows of one study."""
-    figures = [*drawings(judged), convergence_drawing(judged), under_all_attacks(judged.study)]
-    part = _part(name, [make(judged) for make in TABLES], figures)
+    figures = [*drawings(judged), convergence_drawing(judged), under_all_attacks(judged.study), *floor_drawings(judged)]
+    part = _part(name, [make(judged) for make in (TABLES + FLOORS if judged.study.alone else TABLES)], figures)
     return Section(name, part.tables, part.drawings, judged, write_gallery(judged.study, name, folder))
 
 

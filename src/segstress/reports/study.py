@@ -90,6 +90,28 @@ class Frame:
     prediction: np.ndarray  # prediction on `perturbed`
 
 
+@dataclass(frozen=True, eq=False)
+class PartsFrame:
+    """One image of which every part was attacked by itself, for the maps."""
+
+    image_id: str
+    image: np.ndarray  # (channels, height, width) in [0, 1]
+    truth: np.ndarray  # (height, width), -1 where void
+    clean: np.ndarray  # prediction on `image`
+    prediction: np.ndarray  # each part as predicted under its own attack, all else as clean
+    attacked: np.ndarray  # (height, width): whether a pixel belongs to a part
+
+
+@dataclass(frozen=True, eq=False)
+class Floor:
+    """Parts of the images, each attacked by itself with the whole budget; no candidate for the worst case."""
+
+    parts: str  # objects or pixels
+    outcome: Outcome
+    frames: tuple[PartsFrame, ...] = ()
+    erased: tuple[tuple[int, Frame], ...] = ()  # number of an object, and the image in which none of it is right
+
+
 @dataclass(frozen=True)
 class Choice:
     """What an adaptive run made of its battery after trying all of it on a sample."""
@@ -125,7 +147,7 @@ class Study:
     ids: tuple[str, ...]
     clean: Mapping[str, np.ndarray]  # zone -> (images, classes, 3)
     clean_answered: np.ndarray  # (images,)
-    outcomes: tuple[Outcome, ...]  # clean is not among them
+    outcomes: tuple[Outcome, ...]  # clean is not among them, nor what was attacked part by part
     objects: Objects
     frames: tuple[Frame, ...]
     warnings: tuple[str, ...]
@@ -135,3 +157,4 @@ class Study:
     done_at: float = 0.0  # share of correct pixels with which an image counted as finished
     battery: str = ""  # name and version of the battery that was run, such as "strong v1"
     gap: Gap | None = None
+    alone: tuple[Floor, ...] = ()

@@ -10,12 +10,15 @@ from ..metrics.intervals import Interval
 from .assessment import CLEAN, FIGURES, SELECTED, ZONES, Assessment, assess
 from .caveats import caveats
 from .convergence import descents
+from .floor_tables import MEANING, floor_classes, floor_sizes, floors
 from .rivals import pairs, rivals
 from .sparing import slack
 from .standing import standing
 from .study import Outcome, Study
 from .table import Cell, Table
 from .tables import leave_out
+
+PASSES = ("forwards", "backwards")
 
 
 def summary(studies: Iterable[Study]) -> dict[str, Any]:
@@ -46,7 +49,22 @@ def _run(judged: Assessment) -> dict[str, Any]:
             descent.label: dict(zip(descent.passes, descent.at(descent.passes).tolist(), strict=True))
             for descent in descents(judged)
         },
+        "alone": _alone(judged),
         "caveats": caveats(judged),
+    }
+
+
+def _alone(judged: Assessment) -> dict[str, Any]:
+    """What attacking objects and pixels one by one found; empty where that was not asked for."""
+    if not judged.study.alone:
+        return {}
+    passes = {alone.outcome.label: dict(zip(PASSES, alone.outcome.passes, strict=True)) for alone in judged.study.alone}
+    return {
+        **{record.pop("figure"): record for record in _records(floors(judged))},
+        "by_class": _records(floor_classes(judged)),
+        "by_size": _records(floor_sizes(judged)),
+        "passes": passes,
+        "definition": MEANING,
     }
 
 

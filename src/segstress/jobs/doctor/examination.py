@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from ...attacks import Attack
 from ...attacks.algorithms.transfer import Transfer
+from ...attacks.alone import Alone
 from ...core import BadInput, Batch
 from ...data import datasets, readable
 from ...models import load as load_model
@@ -46,7 +47,11 @@ def admit(plan: Plan, diagnoses: Sequence[Diagnosis]) -> None:
     """Refuse a plan whose figures would mean nothing."""
     attacks = _attacks(plan)
     backwards = [attack.algorithm.passes()[1] for attack in attacks]
-    single = [attack for attack in attacks if attack.draws == 1 and not isinstance(attack.algorithm, Transfer)]
+    single = [
+        attack
+        for attack in attacks
+        if isinstance(attack, Alone) or (attack.draws == 1 and not isinstance(attack.algorithm, Transfer))
+    ]
     fatal = {"train-mode"} | ({"no-gradient"} if any(backwards) else set()) | ({"stochastic"} if single else set())
     for diagnosis in diagnoses:
         for flag, line in zip(diagnosis.flags, diagnosis.lines(), strict=True):
@@ -76,8 +81,8 @@ def diagnose(
     return flags + judge_inputs(model, batch, logits)
 
 
-def _attacks(plan: Plan) -> list[Attack]:
-    return [change for change in plan.changes() if isinstance(change, Attack)]
+def _attacks(plan: Plan) -> list[Attack | Alone]:
+    return [change for change in plan.changes() if isinstance(change, Attack | Alone)]
 
 
 def _check_shape(logits: Tensor, images: Tensor, classes: int, name: str) -> None:
