@@ -9,13 +9,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import numpy as np
+
 from segstress.jobs import Ways, evaluate
 from segstress.jobs.report import studies
 from segstress.metrics import metrics
 from segstress.metrics.intervals import difference
+from segstress.metrics.scores import image_accuracy, image_miou
 from segstress.reports.assessment import Assessment, assess
 
 FIGURES = ("accuracy", "cmiou", "nmiou")
+IMAGE_SCORES = {"accuracy": image_accuracy, "nmiou": image_miou}
 ROBUST, NORMAL = "cnn-pgd-at-100,cnn-segpgd-at-100,transformer-pgd-at-100", "cnn-normal,transformer-normal"
 
 
@@ -56,6 +60,10 @@ def compare(ours: Assessment, name: str, other: Assessment, against: str) -> Non
             f"{figure:9} {name} {100 * ours.worst_score(figure):6.2f}  {against} {100 * other.worst_score(figure):6.2f}"
             f"  apart {100 * apart.value:+.2f} ({low:+.2f} to {high:+.2f})"
         )
+    for figure, score in IMAGE_SCORES.items():
+        mine, theirs = (score(each.worst[figure].counts) for each in (ours, other))
+        further = 100 * (mine - np.minimum(mine, theirs)).mean()
+        print(f"{figure:9} {against} lowers {name} further by {further:.2f}, on {(theirs < mine).sum()} of {len(mine)}")
     print(
         f"passes    {name} {passes(ours)}  {against} {passes(other)}  ({passes(ours) / passes(other):.3f})", flush=True
     )
