@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 from torch.nn import functional
 
-from .losses import Pixels, View, losses
+from .losses import Pixels, View
 from .problem import PerImage, Problem
 
 SHARPEST = 100.0  # in one over the clean image's mean margin
@@ -32,8 +32,7 @@ class DecidingError:
         """One minus the sharpened probability of the label, where a pixel stands against its rival alone."""
         self.classes = view.logits.shape[1]
         side = -1 if view.targeted else 1
-        distance = -side * losses.get("margin")(view).detach()
-        deciding = deciding_distance(distance, view.aim, self.enough)[:, None, None]
+        deciding = deciding_distance(side * _lead_of_label(view), view.aim, self.enough)[:, None, None]
         sharpness = 1 / deciding.maximum(view.unit / SHARPEST)
         sharpened = sharpness[:, None] * view.logits
         error = -(-functional.cross_entropy(sharpened, view.labels, reduction="none")).expm1()
@@ -41,6 +40,13 @@ class DecidingError:
             return side * error
         rival, label = view.of(self.rivals, view.labels)
         return torch.where(view.standing, (sharpness * (rival - label)).sigmoid(), error)
+
+
+@torch.no_grad()
+def _lead_of_label(view: View) -> Pixels:
+    """Over the best other class; its value alone, for which a CPU need not look which class it is."""
+    labels = view.labels[:, None]
+    return (view.logits.gather(1, labels) - view.logits.scatter(1, labels, -torch.inf).amax(1, keepdim=True))[:, 0]
 
 
 def deciding_distance(distance: Pixels, aim: Bool[Tensor, "b h w"], enough: float) -> PerImage:
