@@ -17,7 +17,7 @@ from ..polish import POLISHING
 from ..problem import Problem
 from ..stride import Stride
 
-DARE = 0.8  # share of the pixels that is enough at first; the share asked for is, from the middle of the run on
+DARE = 0.8  # part of the share asked for that counts as success at first; all of it from the middle of the run on
 PROBE = 0.25  # part of the run after which the rivals are chosen, and the largest part of it that this may cost
 HASTE = 2  # the first success is sought in half the steps that others take
 
