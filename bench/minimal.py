@@ -1,10 +1,12 @@
-"""Minimal attacks beside adv-lib 0.2.8 at equal forward passes, and beside bare passes of the model.
+"""Minimal attacks at equal forward passes: beside one of them, beside adv-lib 0.2.8, and beside bare passes.
 
-Needs adv-lib only for the first table: in an environment of its own, `pip install --no-deps adv-lib` and empty stubs
+Needs adv-lib only for the second table: in an environment of its own, `pip install --no-deps adv-lib` and empty stubs
 for torchvision and visdom, which it imports and does not use here. TORCHDYNAMO_DISABLE=1 spares a minute of compiling.
+`python bench/minimal.py --beside alma-prox --attacks annealed-border,ddn --model compact:cnn-normal --images 8`, where
+models may be several, separated by commas; or `--network enet,cgnet --weights <folder> --data camvid:<folder>`
 `python bench/minimal.py --model compact:cnn-normal --data shapes:val --images 6 --steps 200`
 `python bench/minimal.py --network enet --weights <folder> --data camvid:<folder> --images 2 --steps 100`
-`python bench/minimal.py --images 0 --pairs 15` for the second table alone
+`python bench/minimal.py --images 0 --pairs 15` for the third table alone
 """
 
 from __future__ import annotations
@@ -14,8 +16,10 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import torch
 from attacks import bare, cpu_seconds
 from networks import NETWORKS
@@ -26,37 +30,82 @@ from segstress.attacks import Attack, attacks
 from segstress.attacks.polish import POLISHING
 from segstress.core import Batch, Threat
 from segstress.data import load as load_data
+from segstress.data import resize
 from segstress.jobs.judge import stack
+from segstress.metrics.intervals import Interval, bootstrap
 from segstress.models import load as load_model
 
 ATTACKS = ("alma-prox", "pdpgd", "dag")
 GAMMA = chr(947)  # adv-lib names its step by the Greek letter
 EXTRA = POLISHING + 2  # forwards of ours that are no steps: the polish, the clean image, the last iterate
-SIDES = (360, 480)  # of the second table
-STEPS = 10  # of the second table; beside them stand EXTRA forwards
+SMALL = 1e-3  # sizes below it count as it: an image that is wrong from the start has no ratio
+SIDES = (360, 480)  # of the third table
+STEPS = 10  # of the third table; beside them stand EXTRA forwards
 Run = Callable[[nn.Module, Batch], Tensor]
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the tables asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="compact:cnn-normal")
-    parser.add_argument("--network", choices=sorted(NETWORKS), help="instead of a model")
+    parser.add_argument("--model", default="compact:cnn-normal", help="one, or beside an attack several with commas")
+    parser.add_argument("--network", help=f"instead of models: {', '.join(sorted(NETWORKS))}")
     parser.add_argument("--weights", type=Path, help="folder with <network>.pth; random weights by default")
     parser.add_argument("--data", default="shapes:val")
     parser.add_argument("--images", type=int, default=6)
     parser.add_argument(
         "--steps", type=int, default=200, help="forwards of every attack; ours spend some on the polish"
     )
-    parser.add_argument("--pairs", type=int, default=0, help="alternating pairs of the second table")
+    parser.add_argument("--beside", help="attack to which the sizes of others are compared, image by image")
+    parser.add_argument("--attacks", default="annealed-border", help="the others, separated by commas")
+    parser.add_argument("--pairs", type=int, default=0, help="alternating pairs of the third table")
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    if asked.images:
-        model = load_network(asked.network, asked.weights) if asked.network else load_model(asked.model)
-        data = load_data(asked.data)
-        compare(model, [stack([data.read(id_)]) for id_ in data.ids()[: asked.images]], asked.steps)
+    names = (asked.network or asked.model).split(",")
+    read = partial(load_network, folder=asked.weights) if asked.network else load_model
+    data = load_data(asked.data)
+    batches = [stack([resize(data.read(id_), data.resize)]) for id_ in data.ids()[: asked.images]]
+    if batches and asked.beside:
+        duel({name: read(name) for name in names}, batches, [asked.beside, *asked.attacks.split(",")], asked.steps)
+    elif batches:
+        compare(read(names[0]), batches, asked.steps)
     if asked.pairs:
         overhead(load_network(asked.network or "enet", asked.weights), asked.pairs)
+
+
+def duel(models: dict[str, nn.Module], batches: Sequence[Batch], specs: Sequence[str], steps: int) -> None:
+    """Ratios of sizes to those of the first attack, by model and over all, and which attacks make the best sets."""
+    print(f"{'model':<32}{'attack':<24}{'median':>8}{'failed':>8}{'smaller':>8}   geometric mean of ratios, 95 %")
+    found: dict[str, list[np.ndarray]] = {spec: [] for spec in specs}
+    for name, model in models.items():
+        for spec in specs:
+            run = partial(our, {**attacks.read(spec), "steps": max(steps - EXTRA, 1)})
+            found[spec].append(np.array([max(measure(model, batch, run)[0], SMALL) for batch in batches]))
+            tell(name, spec, found[spec][-1], found[specs[0]][-1])
+    whole = {spec: np.concatenate(sizes) for spec, sizes in found.items()}
+    for spec in specs:
+        tell("all", spec, whole[spec], whole[specs[0]])
+    for count in range(1, len(specs) + 1):
+        sets = [
+            (geometric(np.min([whole[s] for s in few], 0) / whole[specs[0]]), few) for few in combinations(specs, count)
+        ]
+        best, few = min(sets, key=lambda each: each[0].value)
+        print(f"best {count}, the smallest of each image: {best.value:.3f} {', '.join(few)}")
+
+
+def tell(model: str, spec: str, sizes: np.ndarray, beside: np.ndarray) -> None:
+    """One row."""
+    ratio, smaller = geometric(sizes / beside), int((sizes < beside).sum())
+    print(
+        f"{model:<32}{spec:<24}{np.median(sizes):8.3f}{int((sizes == 255).sum()):8}{smaller:8}"
+        f"   {ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}]",
+        flush=True,
+    )
+
+
+def geometric(ratios: np.ndarray) -> Interval:
+    """Geometric mean, with a bootstrap over images."""
+    logarithms = np.log(ratios)
+    return bootstrap(lambda weights: np.exp(weights @ logarithms / weights.sum(1)), len(logarithms))
 
 
 def compare(model: nn.Module, batches: Sequence[Batch], steps: int) -> None:

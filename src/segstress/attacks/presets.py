@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .algorithm import attacks
+from .algorithms.annealed_border import AnnealedBorder
 from .algorithms.apgd import APGD
 from .algorithms.momentum import Momentum
 from .algorithms.padam import PAdam
@@ -85,3 +86,9 @@ ANNEALED = {
 }
 for name, words in ANNEALED.items():
     attacks.preset(name, Momentum, f"Momentum on {words} at a falling temperature (ours, docs/annealed.md)", loss=name)
+attacks.preset(
+    "annealed-border-plain",
+    AnnealedBorder,
+    "The annealed border without chosen rivals (ours, docs/minimal.md; ball of arXiv:1811.09600)",
+    rivals=False,
+)

@@ -31,7 +31,7 @@ SHOWN = ("model", "threshold", "attack", "images", "unsuccessful", "median", "me
 def minimal(
     model: options.Model,
     data: options.Data,
-    attack: Attacks = "alma-prox,fmn,ddn",
+    attack: Attacks = "annealed-border,annealed-border-plain",
     enough: Shares = "0.99",
     norm: options.Norm = None,
     target: options.Target = None,
@@ -48,7 +48,7 @@ def minimal(
 ) -> None:
     """Search the smallest change that breaks a model on every image; table, curves and page.
 
-    Example: segstress minimal --model compact:cnn-normal --data shapes:test --attack ddn,fmn --limit 8
+    Example: segstress minimal --model compact:cnn-normal --data shapes:test --attack annealed-border,fmn --limit 8
     """
     from ..jobs import Ways, evaluate, read_plan
     from ..jobs.minimal import report, specs

@@ -74,6 +74,7 @@ def test_an_audit_and_what_it_leaves_spend_no_more_than_allowed(images, audit, f
 
 VERSIONS = {  # what batteries of the package say, but for `about`
     ("minimal", 1): "c80b61b7c319",
+    ("minimal", 2): "ef26ac33f999",
     ("published", 1): "24c7e9a576da",
     ("quick", 2): "560cab73cc34",
     ("sea", 1): "885db5bc2d7e",
