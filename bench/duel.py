@@ -183,7 +183,7 @@ def fight(peers: Peers, steps: int) -> list[Bout]:
 
 def draw(bouts: list[Bout], path: Path, title: str) -> None:
     """Accuracy against passes, both axes of what matters: lower and further left is stronger."""
-    figure, axes = pyplot.subplots(figsize=(7.2, 4.2), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(7.2, 4.4), layout="constrained")
     looks = {
         "peer": ("x", "#888888", "public code"),
         "published": ("o", "#5b8db8", "published attacks, our settings"),
@@ -195,13 +195,16 @@ def draw(bouts: list[Bout], path: Path, title: str) -> None:
         axes.plot(*points, marker, color=colour, label=label, alpha=0.85)
         if kind == "battery":
             for bout, x, y in zip(some, *points, strict=True):
-                axes.annotate(bout.name.removeprefix("battery "), (x, y), textcoords="offset points", xytext=(6, 5))
+                name = bout.name.removeprefix("battery ")
+                axes.annotate(name, (x, y), textcoords="offset points", xytext=(0, 7), ha="center")
     for name, colour in (("annealed-error", "#c0392b"), ("annealed-iou", "#e08e45")):
         some = [bout for bout in bouts if bout.kind == "ours" and bout.name.startswith(name)]
         axes.plot([b.passes for b in some], [b.figures()[0] for b in some], "o-", color=colour, label=f"{name} (ours)")
     axes.set(xscale="log", xlabel="forward and backward passes an image", ylabel="accuracy left, %", title=title)
+    axes.margins(x=0.08)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.grid(alpha=0.25)
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=8, loc="upper right")
     for suffix in ("svg", "pdf", "png"):
         figure.savefig(path.with_suffix(f".{suffix}"), dpi=150)
 
