@@ -46,7 +46,8 @@ def _note(judged: Assessment) -> str:
     if pixels is not None:
         told.append(
             "Pixels: drawn at random among the valid ones of each image, also those wrong on the clean image, which"
-            " need no attack; in the joint worst case the share is over all valid pixels."
+            " need no attack; each stands for its share of the image's valid pixels. In the joint worst case: all of"
+            " these."
         )
     return " ".join(told)
 
