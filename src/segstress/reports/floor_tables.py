@@ -49,6 +49,10 @@ def _note(judged: Assessment) -> str:
             " need no attack; each stands for its share of the image's valid pixels. In the joint worst case: all of"
             " these."
         )
+    asked = int(judged.answered[0].sum())
+    for alone in filter(None, (objects, pixels)):
+        images = int((judged.answered[0] & alone.outcome.answered).sum())
+        told += [f"Of {asked} images {images} are answered for {alone.parts}."] if images < asked else []
     return " ".join(told)
 
 

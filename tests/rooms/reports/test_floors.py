@@ -57,6 +57,12 @@ def test_an_image_without_an_answer_counts_in_no_state(tiny):
     assert fates.share("lost", "joint").value == 1
 
 
+def test_a_figure_over_fewer_images_says_so(tiny):
+    whole, part = (floors(assess(with_objects(tiny, answered=(True, second)))).note for second in (True, False))
+    assert "answered" not in whole
+    assert "Of 2 images 1 are answered for objects." in part
+
+
 def test_without_a_joint_attack_its_column_is_empty(tiny):
     judged = assess(replace(with_objects(tiny), outcomes=()))
     table = {line[0]: line[2:] for line in floors(judged).rows}
