@@ -157,6 +157,7 @@ def main() -> None:
             "model": model,
             "data": given.data,
             "images": given.images,
+            "threat": "linf 8/255",
             **line,
         }
         for model in given.models.split(",")

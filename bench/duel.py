@@ -2,8 +2,9 @@
 
 Command: python bench/duel.py [--model compact:cnn-pgd-at-100] [--images 8] [--steps 100] [--out runs/bench-duel].
 Peers run in a throw-away environment below --out (pip, without their dependencies; torch and segstress are borrowed
-from this one). What cannot be installed or does not run is named; SEA, TsallisPGD and RP-PGD are in no registry, and
-stand in by our presets. Every image of every attack is checked against ball and box and judged by a fresh pass here.
+from this one). What cannot be installed or does not run is named, and our preset stands in for it; so it does for SEA,
+TsallisPGD and RP-PGD, which are in no registry. Every image of every attack is checked against ball and box and judged
+by a fresh pass here.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ matplotlib.use("Agg")
 from matplotlib import pyplot
 
 PACKAGES = {"torchattacks": "torchattacks==3.5.1", "cospgd": "cospgd==0.1.3", "advlib": "adv-lib==0.2.8"}
-PEERS = (
-    "torchattacks_pgd",
-    "torchattacks_mifgsm",
-    "cospgd_segpgd",
-    "cospgd_cospgd",
-    "advlib_dag",
-    "advlib_alma_prox",
-)
+PEERS = {  # and what stands in for those that do not run, in as many steps
+    "torchattacks_pgd": "pgd?steps=",
+    "torchattacks_mifgsm": "mi-fgsm?steps=",
+    "cospgd_segpgd": "segpgd?steps=",
+    "cospgd_cospgd": "cospgd?steps=",
+    "advlib_dag": "dag?variant=paper&steps=",
+    "advlib_alma_prox": "alma-prox?variant=released&rate=0.001&steps=",
+}
 BATTERIES = ("quick", "strong", "published", "sea")
 OURS = tuple(f"{name}?steps={steps}" for name in ("annealed-error", "annealed-iou") for steps in (12, 25, 50, 100, 200))
 EPS = 8 / 255
@@ -163,11 +164,13 @@ def fight(peers: Peers, steps: int) -> list[Bout]:
         bouts.append(bout)
 
     ring, python = peers.ring, environment(peers.out / "peers")
-    for name in PEERS:
+    for name, preset in PEERS.items():
         try:
             add(peers.run(name, python, steps))
         except subprocess.CalledProcessError as error:
-            print(f"{name} did not run: {error.stderr.strip().splitlines()[-1]}")
+            said = error.stderr.strip().splitlines()[-1:] or [f"exit code {error.returncode}"]
+            print(f"{name} did not run ({said[0]}); in its place our")
+            add(ring.ours(f"{preset}{steps}", "published"))
     for spec in OURS:
         add(ring.ours(spec, "ours"))
     for name in BATTERIES:

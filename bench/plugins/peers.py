@@ -78,7 +78,7 @@ def advlib_alma_prox(model: nn.Module, images: Tensor, labels: Tensor, eps: floa
     from adv_lib.attacks.segmentation import alma_prox
 
     found = alma_prox(model, images, labels, num_steps=steps)
-    return images + (found - images).clamp(-eps, eps)
+    return _clipped(images, found, eps)
 
 
 def advlib_dag(model: nn.Module, images: Tensor, labels: Tensor, eps: float, steps: int) -> Tensor:
@@ -86,7 +86,12 @@ def advlib_dag(model: nn.Module, images: Tensor, labels: Tensor, eps: float, ste
     from adv_lib.attacks.segmentation import dag
 
     found = dag(model, images, labels, max_iter=steps, **{GAMMA: 0.003})
-    return images + (found - images).clamp(-eps, eps)
+    return _clipped(images, found, eps)
+
+
+def _clipped(images: Tensor, found: Tensor, eps: float) -> Tensor:
+    """Into ball and box, which rounding may leave."""
+    return (images + (found - images).clamp(-eps, eps)).clamp(0, 1)
 
 
 def _climb(

@@ -280,4 +280,4 @@ class TestParts:
         refused(self.attack(segstress, "--eps", "8/255"), "--battery", "--objects")
 
     def test_a_target(self, segstress):
-        refused(self.attack(segstress, "--objects", "--eps", "8/255", "--target", "1"), "untargeted")
+        refused(self.attack(segstress, "--objects", "--eps", "8/255", "--target", "1"), "leave target")

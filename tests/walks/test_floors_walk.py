@@ -112,6 +112,16 @@ def test_objects_can_be_added_to_a_run_and_leave_its_worst_case(segstress, tmp_p
     assert after["alone"]["by_class"]
 
 
+def test_erased_objects_are_shown_only_beside_a_kept_clean_image(tmp_path, monkeypatch):
+    """Objects are added with --keep-images to a run that had kept no picture."""
+    joint = PLAN | {"perturbations": ["pgd?steps=1"], "objects": False, "pixels": None, "limit": 2}
+    monkeypatch.setattr(sys.modules["segstress.jobs.evaluate"], "GALLERY", 0)
+    evaluate(read_plan(joint), tmp_path / "run", Ways(workers=1))
+    evaluate(read_plan(joint | {"objects": True, "keep_images": True}), tmp_path / "run", Ways(workers=1))
+    (found,) = figures([tmp_path / "run"])["runs"]
+    assert found["alone"]["objects_erased"]["alone"]["value"] > found["alone"]["objects_erased"]["clean"]["value"]
+
+
 def test_plan_counts_the_parts(segstress):
     from segstress.data import load
     from segstress.metrics.objects import objects

@@ -56,8 +56,10 @@ class Alone:
     @model_validator(mode="after")
     def _check(self) -> Alone:
         threat = self.threat
-        if self.algorithm.seeks != "damage" or threat.target is not None or threat.reference != "truth":
-            raise BadInput(f"{self.parts} alone: expected an untargeted attack within a radius, such as momentum")
+        if threat.target is not None or threat.reference != "truth":
+            raise BadInput(f"{self.parts} alone: they are attacked away from the truth; leave target and reference out")
+        if self.algorithm.seeks != "damage":
+            raise BadInput(f"{self.parts} alone: expected an attack within a radius, such as momentum")
         if math.isinf(threat.radius):
             raise BadInput(f'{self.parts} alone: a radius is needed: give eps, for example eps="8/255"')
         if threat.norm not in getattr(self.algorithm, "norms", BALLS):

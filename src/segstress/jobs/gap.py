@@ -8,6 +8,7 @@ from ..models.compact import ZOO
 from ..reports import Gap
 
 MEASURED = ZOO / "convergence.json"  # by bench/convergence.py: a list of entries as below, gaps in points
+THREAT = "linf 8/255"  # of entries that do not say it
 
 
 def remaining_gap(label: str) -> Gap | None:
@@ -17,6 +18,7 @@ def remaining_gap(label: str) -> Gap | None:
         same = [entry for entry in entries if f"{entry['battery']} v{entry['version']}" == label]
         gaps = [(float(entry["accuracy_gap"]), float(entry["nmiou_gap"])) for entry in same]
         models = tuple(dict.fromkeys(str(entry["model"]) for entry in same))
+        threats = tuple(dict.fromkeys(str(entry.get("threat", THREAT)) for entry in same))
     except (OSError, ValueError, TypeError, KeyError):  # not measured, or not in a form that we know
         return None
-    return Gap(max(gap for gap, _ in gaps), max(gap for _, gap in gaps), models) if gaps else None
+    return Gap(max(gap for gap, _ in gaps), max(gap for _, gap in gaps), models, threats) if gaps else None

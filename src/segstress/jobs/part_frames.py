@@ -43,8 +43,11 @@ def _attacked(cell: Cell, alone: Alone, truth: np.ndarray, id_: str) -> np.ndarr
 
 
 def erased_frames(store: Store, clean: Cell, cell: Cell) -> tuple[tuple[int, Frame], ...]:
-    """A few of the objects that were erased and kept, at most one of an image, chosen by hash of its id."""
-    keys = [key for kept in store.batches(cell, "kept") for key in kept]
+    """A few of the objects that were erased and kept, at most one of an image, chosen by hash of its id.
+
+    The clean image must have been kept too: it may be of an earlier go, when fewer were."""
+    known = set(store.kept(clean))
+    keys = [key for kept in store.batches(cell, "kept") for key in kept if key.partition("|")[2] in known]
     keys = sorted(keys, key=lambda key: seed_of(cell.seed, key.partition("|")[2], "erased"))[:GALLERY]
     chosen = {key.partition("|")[2] for key in keys}
     sources, truths = (store.arrays(clean, name, chosen) for name in ("kept", "maps"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,13 +57,21 @@ def _studies(folder: Path) -> list[Study]:
 
 
 def declared(cells: list[Cell], plan: Plan) -> list[Cell]:
-    """Cells in the order of the plan."""
-    order = [*map(models.spec, map(models.build, plan.models)), *map(perturbations.spec, plan.changes())]
+    """Cells in the order of the plan; those of a battery that this version does not know stay as they are."""
+    order = [*map(models.spec, map(models.build, plan.models)), *map(perturbations.spec, _changes(plan))]
     place = {digest(spec): number for number, spec in enumerate(order)}
     last = len(place)  # for what another version of segstress stored
     return sorted(
         cells, key=lambda cell: [place.get(digest(dict(spec)), last) for spec in (cell.model, cell.perturbation)]
     )
+
+
+def _changes(plan: Plan) -> list[Perturbation]:
+    """What the plan asks for; without its battery where that is gone, since a report needs only its results."""
+    try:
+        return plan.changes()
+    except BadInput:
+        return replace(plan, battery=None).changes()
 
 
 def _threat(change: Perturbation) -> str:

@@ -23,7 +23,8 @@ def _remaining(study: Study) -> Iterator[str]:
         yield (
             f"Ten times the effort lowered the figures of {study.battery} by at most {study.gap.accuracy:.2f}"
             f" points of accuracy and {study.gap.nmiou:.2f} of NmIoU on the embedded robust models"
-            f" {', '.join(study.gap.models)} (measured, see docs/batteries.md); on other models it may be more."
+            f" {', '.join(study.gap.models)} at {', '.join(study.gap.threats)} (measured, see"
+            " docs/batteries.md); on other models and at other radii it may be more."
         )
 
 

@@ -65,7 +65,8 @@ def _maps(judged: Assessment) -> Iterator[Drawing]:
     for parts in ("objects", "pixels"):
         alone = attacked_alone(judged, parts)
         for frame in alone.frames if alone is not None else ():
-            frames.setdefault(frame.image_id, {})[parts] = frame
+            if _joint(judged, frame) is not None:
+                frames.setdefault(frame.image_id, {})[parts] = frame
     rows = [_row(judged, image, by_parts) for image, by_parts in frames.items()]
     if rows:
         caption = (
@@ -109,17 +110,18 @@ def _pixel_map(judged: Assessment, frame: PartsFrame) -> np.ndarray:
 
 
 def _stages(judged: Assessment, frame: PartsFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The clean prediction, that of the joint worst case (clean where there is no picture of it), and part by part."""
+    """The clean prediction, that of the joint worst case, and part by part."""
+    joint = _joint(judged, frame)
+    return frame.clean, frame.clean if joint is None else joint, frame.prediction
+
+
+def _joint(judged: Assessment, frame: PartsFrame) -> np.ndarray | None:
+    """The prediction where accuracy is worst: clean where no attack lowered it, nothing where no picture is kept."""
     chosen = judged.worst["accuracy"].chosen[judged.study.ids.index(frame.image_id)]
-    joint = next(
-        (
-            other.prediction
-            for other in judged.study.frames
-            if (other.image_id, other.outcome) == (frame.image_id, judged.labels[chosen])
-        ),
-        frame.clean,
-    )
-    return frame.clean, joint, frame.prediction
+    if chosen <= 0:
+        return frame.clean
+    known = {(other.image_id, other.outcome): other.prediction for other in judged.study.frames}
+    return known.get((frame.image_id, judged.labels[chosen]))
 
 
 def _fate(fallen: Sequence[np.ndarray]) -> np.ndarray:

@@ -46,8 +46,13 @@ def _note(judged: Assessment) -> str:
     if pixels is not None:
         told.append(
             "Pixels: drawn at random among the valid ones of each image, also those wrong on the clean image, which"
-            " need no attack; in the joint worst case the share is over all valid pixels."
+            " need no attack; each stands for its share of the image's valid pixels. In the joint worst case: all of"
+            " these."
         )
+    asked = int(judged.answered[0].sum())
+    for alone in filter(None, (objects, pixels)):
+        images = int((judged.answered[0] & alone.outcome.answered).sum())
+        told += [f"Of {asked} images {images} are answered for {alone.parts}."] if images < asked else []
     return " ".join(told)
 
 

@@ -86,7 +86,9 @@ def object_fates(judged: Assessment) -> ObjectFates | None:
 
 
 def pixel_shares(judged: Assessment) -> dict[str, Interval] | None:
-    """Pixels right: those drawn, clean and each attacked alone; beside them all pixels in the joint worst case."""
+    """Pixels right: those drawn, clean and each attacked alone; beside them all pixels in the joint worst case.
+
+    As many are drawn of every image; each counts for its share of the image's pixels, as it does in accuracy."""
     alone = attacked_alone(judged, "pixels")
     if alone is None:
         return None
@@ -99,5 +101,10 @@ def pixel_shares(judged: Assessment) -> dict[str, Interval] | None:
     }
     if not judged.study.outcomes:
         del counts["joint"]
+    valid = judged.counts("accuracy")[0, answered, :, ACTUAL].sum(1)
     totals = {state: table[answered].sum(1) for state, table in counts.items()}
-    return {state: clustered(total[:, HITS], total[:, ACTUAL]) for state, total in totals.items()}
+    weights = {state: valid / np.maximum(total[:, ACTUAL], 1) for state, total in totals.items()}
+    return {
+        state: clustered(weights[state] * total[:, HITS], weights[state] * total[:, ACTUAL])
+        for state, total in totals.items()
+    }

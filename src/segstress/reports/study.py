@@ -130,6 +130,7 @@ class Gap:
     accuracy: float
     nmiou: float
     models: tuple[str, ...]
+    threats: tuple[str, ...]  # under which that was tried
 
 
 @dataclass(frozen=True, eq=False)

@@ -178,7 +178,7 @@ def test_settings_survive_json_and_name_the_attack():
     ("given", "words"),
     [
         ({"threat": {}}, "eps"),
-        ({"threat": {"radius": 0.1, "target": 1}}, "untargeted"),
+        ({"threat": {"radius": 0.1, "target": 1}}, "leave target"),
         ({"algorithm": {"kind": "fmn"}}, "within a radius"),
         ({"number": 0}, "number"),
         ({"parts": "classes"}, "parts"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from statistics import median
 
 import pytest
@@ -97,3 +98,19 @@ def test_a_goal_has_no_rivals():
     model = toy_model()
     result = found("annealed-border?steps=60", model, toy_batch(model, 1), target=2, enough=0.9)
     assert result.backwards.tolist() == [60]
+
+
+def test_an_image_that_is_nearly_lost_already_is_searched_too():
+    """With 85 % wrong on the clean image the ball must not shrink to nothing before the search has begun."""
+    model = toy_model()
+    batch = toy_batch(model)
+    with torch.no_grad():
+        prediction = model(batch.images).argmax(1)
+    wrong = torch.rand(prediction.shape, generator=torch.Generator().manual_seed(0)) < 0.85
+    labels = torch.where(wrong, (prediction + 1) % 4, prediction)
+    images = (
+        found("annealed-border", model, replace(batch, labels=torch.where(batch.valid, labels, 0))).results[0].images
+    )
+    with torch.no_grad():
+        right = batch.valid & (model(images).argmax(1) == labels)
+    assert (100 * right.flatten(1).sum(1) <= batch.valid.flatten(1).sum(1)).all()

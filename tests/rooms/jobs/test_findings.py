@@ -84,7 +84,16 @@ def test_a_measured_gap_of_the_same_battery_and_version_is_told(run, tmp_path, m
     measured.write_text(json.dumps([entry, *others]))
     (said,) = figures([folder])["runs"][0]["caveats"]
     assert "figures of strong v2 by at most 0.30 points of accuracy and 0.40 of NmIoU" in said
-    assert "models a, b (measured" in said
+    assert "models a, b at linf 8/255 (measured" in said
+
+
+def test_a_run_of_a_battery_that_is_gone_can_be_reported(run):
+    """As those of `adaptive` are, from before strong was two attacks."""
+    folder = run()
+    (before,) = figures([folder])["runs"]
+    plan = folder / "plan.yaml"
+    plan.write_text(re.sub("(?m)^battery: .*(\n  .*)?", "battery: adaptive", plan.read_text()))
+    assert figures([folder])["runs"] == [before]
 
 
 def test_an_early_stop_states_its_bound(run):

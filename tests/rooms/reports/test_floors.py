@@ -10,6 +10,7 @@ import sample_study
 
 from segstress.reports import Floor, ImageRow, Outcome, PartsFrame, summary, write
 from segstress.reports.assessment import assess
+from segstress.reports.floor_figures import floor_drawings
 from segstress.reports.floor_tables import floor_classes, floor_sizes, floors
 from segstress.reports.floors import clustered, object_fates, pixel_shares
 
@@ -56,6 +57,12 @@ def test_an_image_without_an_answer_counts_in_no_state(tiny):
     assert fates.share("lost", "joint").value == 1
 
 
+def test_a_figure_over_fewer_images_says_so(tiny):
+    whole, part = (floors(assess(with_objects(tiny, answered=(True, second)))).note for second in (True, False))
+    assert "answered" not in whole
+    assert "Of 2 images 1 are answered for objects." in part
+
+
 def test_without_a_joint_attack_its_column_is_empty(tiny):
     judged = assess(replace(with_objects(tiny), outcomes=()))
     table = {line[0]: line[2:] for line in floors(judged).rows}
@@ -69,6 +76,16 @@ def test_individually_robust_share_over_all_drawn_pixels(tiny):
     assert shares["clean"].value == 7 / 8
     assert shares["alone"].value == 1 / 8
     assert shares["joint"].value == 6 / 20  # 2 right of 10 under x, 4 of 10 under y
+
+
+def test_an_image_weighs_as_many_pixels_as_it_has_not_as_were_drawn(tiny):
+    """The second image is a tenth of the first: so it is in accuracy, and the two figures stand side by side."""
+    study = with_pixels(tiny)
+    clean = study.clean["all"].copy()
+    clean[0] *= 10
+    shares = pixel_shares(assess(replace(study, clean={**study.clean, "all": clean})))
+    assert shares["clean"].value == pytest.approx((100 * 4 / 4 + 10 * 3 / 4) / 110)
+    assert shares["alone"].value == pytest.approx((100 * 1 / 4 + 10 * 0 / 4) / 110)
 
 
 def test_classes_and_sizes_share_the_objects_among_them(tiny):
@@ -124,6 +141,12 @@ def test_page_tables_and_figures_are_written(pictured, tmp_path):
         assert {name for name in names if name.endswith((f"-{table}.csv", f"-{table}.tex"))}, table
     for drawing in ("floor-sizes", "floor-maps", "floor-erased"):
         assert {name for name in names if name.endswith(f"-{drawing}.svg")}, drawing
+
+
+def test_no_map_is_drawn_where_the_picture_of_the_joint_attack_is_missing(pictured):
+    """Else what a joint attack broke would be painted as falling only when attacked alone."""
+    assert "floor-maps" in {drawing.name for drawing in floor_drawings(assess(pictured))}
+    assert "floor-maps" not in {drawing.name for drawing in floor_drawings(assess(replace(pictured, frames=())))}
 
 
 def test_without_parts_nothing_of_it_is_written(real, tmp_path):

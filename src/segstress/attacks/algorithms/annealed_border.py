@@ -44,11 +44,14 @@ class AnnealedBorder:
         allowed, delta = problem.feasible, problem.start(False)
         loss, stride = DecidingError(problem.threat.enough), Stride(allowed, max(self.steps // HASTE, 1))
         radius, mean, spent = stride.length, torch.zeros_like(delta), 0
+        daring = torch.ones_like(stride.found)
         while spent < self.steps:
             progress = spent / self.steps
             look = problem.look(delta, loss, progress)
             spent += 1
-            success, size = look.success | (look.damage >= self._enough(problem, progress)), allowed.size(delta)
+            nearly, size = look.damage >= self._enough(problem, progress), allowed.size(delta)
+            daring = daring & ((size > 0) | ~nearly)  # a clean image that wrong would pin its ball to nothing
+            success = look.success | (nearly & daring)
             stride.update(success, size)
             followed = torch.where(success, (1 - self.change) * radius.minimum(size), (1 + self.change) * radius)
             radius = torch.where(stride.found, followed, stride.length)

@@ -76,7 +76,9 @@ class View:
 
     @property
     def unit(self) -> Float[Tensor, "b 1 1"]:
-        """The distance at the first look, which is at the clean image: what makes a loss free of the logits' scale."""
+        """The distance at the first look: what makes a loss free of the logits' scale.
+
+        That look is at the clean image, but with keep=last at the attack's own start, which costs no pass."""
         distance = self.distance if self.first_distance is None else self.first_distance
         return distance[:, None, None]
 
