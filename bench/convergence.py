@@ -1,7 +1,7 @@
 """Is a battery converged? Ten times its effort in several ways, and by how many points each lowers its figures.
 
 Command: python bench/convergence.py [--images 24] [--models ...] [--data shapes:test] [--out runs/bench-convergence]
-[--efforts steps,restarts,...] [--store]. Runs resume. --store writes the largest gaps to the package, for reports.
+[--efforts steps,restarts,...] [--store]. Runs resume. --store writes the gaps to the package, for reports.
 """
 
 from __future__ import annotations
@@ -164,7 +164,15 @@ def main() -> None:
         for line in gaps(f"compact:{model}" if ":" not in model else model, given)
     ]
     if given.store:
-        STORED.write_text(json.dumps(lines, indent=1) + "\n")
+        store(lines)
+
+
+def store(lines: list[dict[str, Any]]) -> None:
+    """Put the lines in the place of what is stored of the same models and the same version of the battery."""
+    before = json.loads(STORED.read_text()) if STORED.exists() else []
+    new = {(line["battery"], line["version"], line["model"]) for line in lines}
+    kept = [line for line in before if (line["battery"], line["version"], line["model"]) not in new]
+    STORED.write_text(json.dumps(kept + lines, indent=1) + "\n")
 
 
 if __name__ == "__main__":
