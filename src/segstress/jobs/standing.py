@@ -16,7 +16,9 @@ QUANTILES = (10, 50, 90)  # percent of the standing pixels
 def mean_margin(logits: Tensor, batch: Batch) -> Tensor:
     """The mean distance, over an image's valid pixels, between the logit of the truth and the best other one."""
     known = batch.valid & (batch.labels < logits.shape[1])  # a model may have fewer classes than the truth
-    distances = _margins(logits, batch.labels).abs().masked_fill(~known, 0)
+    distances = _margins(logits, batch.labels).abs()
+    known = known & distances.isfinite()  # nor can a class be so far that nothing else counts
+    distances = distances.masked_fill(~known, 0)
     return distances.flatten(1).sum(1) / known.flatten(1).sum(1)
 
 

@@ -113,6 +113,25 @@ def test_the_unit_is_the_clean_images_mean_margin_at_every_look():
         assert torch.allclose(unit.flatten(), expected)
 
 
+@pytest.mark.parametrize("never", [-1e9, -torch.inf])
+@pytest.mark.parametrize("loss", ANNEALED)
+def test_a_class_that_the_model_never_says_does_not_soften_the_attack(loss, never):
+    """Its pixels are wrong and stay so; by their distance the temperature would never fall."""
+    model = toy_model()
+    batch = toy_batch(model)
+
+    class Silent(Louder):
+        def forward(self, images):
+            return self.model(images).index_fill(1, torch.tensor([0]), never)
+
+    silent = Silent(model)
+    attack = Attack(algorithm=attacks.build(f"{loss}?steps=20"), threat=THREAT)
+    images = attack.perturb(silent, batch, 0).results[0].images
+    pgd = Attack(algorithm=attacks.build("pgd?steps=20"), threat=THREAT).perturb(silent, batch, 0).results[0].images
+    left, beside = (((silent(each).argmax(1) == batch.labels) & batch.valid).sum() for each in (images, pgd))
+    assert left < beside
+
+
 def test_a_long_first_step_is_a_setting_and_the_last_step_is_short():
     model = toy_model()
     batch = toy_batch(model)

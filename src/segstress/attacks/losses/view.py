@@ -17,6 +17,7 @@ from ...metrics.counts import predict
 
 Pixels = Float[Tensor, "b h w"]
 Mask = Bool[Tensor, "b h w"]
+FAR = 100.0  # in medians: a pixel that is farther from changing sides tells nothing of the others
 
 
 class Past(NamedTuple):
@@ -68,10 +69,15 @@ class View:
 
     @cached_property
     def distance(self) -> Float[Tensor, " b"]:
-        """How far the aimed pixels are from changing sides, in logits, on average; 1 where there is nothing to tell."""
+        """How far the aimed pixels are from changing sides, in logits, on average; 1 where there is nothing to tell.
+
+        A class that the model never says may lie at -1e9 or -inf: such pixels must not decide what is far."""
         rival, label = self.of(self.rivals, self.labels)
-        total = (torch.where(self.aim, rival - label, 0).detach().abs()).flatten(1).sum(1)
-        mean = total / self.aim.flatten(1).sum(1).clamp(min=1)
+        gaps = (rival - label).detach().abs()
+        told = torch.where(self.aim & gaps.isfinite(), gaps, torch.nan).flatten(1)
+        typical = told.nanmedian(1, keepdim=True).values
+        near = told <= torch.where(typical > 0, FAR * typical, torch.inf)  # NaN is not
+        mean = torch.where(near, told, 0).sum(1) / near.sum(1).clamp(min=1)
         return torch.where(mean > 0, mean, 1)
 
     @property
