@@ -72,7 +72,7 @@ def evaluate(
         admit(plan, before)
         _warn(before, progress)
         record(folder, plan.numerics, allow_other=ways.other_numerics)
-        plan = replace(plan, battery_label=label(plan.battery) if plan.battery else "")
+        plan = replace(plan, battery_label=_battery_label(plan))
         write(folder / "plan.yaml", yaml.safe_dump(to_plain(plan), sort_keys=False).encode())
         for cell in cells:
             store.begin(cell)
@@ -86,6 +86,14 @@ def evaluate(
         for note in run.notes:
             progress.warn(note)
         return run
+
+
+def _battery_label(plan: Plan) -> str:
+    """The battery as figures name it; with other attacks beside it, or only those that fit a budget, they say so."""
+    if not plan.battery:
+        return ""
+    beside = f" and {len(plan.perturbations)} more" if plan.perturbations else ""
+    return label(plan.battery) + beside + (" within a budget" if plan.budget else "")
 
 
 def _warn(diagnoses: Sequence[Diagnosis], progress: Progress) -> None:

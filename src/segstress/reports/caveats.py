@@ -21,9 +21,9 @@ def _remaining(study: Study) -> Iterator[str]:
     """What trying much harder than the battery found elsewhere."""
     if study.gap is not None:
         yield (
-            f"Ten times the effort lowered the figures of {study.battery} by at most {study.gap.accuracy:.2f}"
-            f" points of accuracy and {study.gap.nmiou:.2f} of NmIoU on the embedded robust models"
-            f" {', '.join(study.gap.models)} at {', '.join(study.gap.threats)} (measured, see"
+            f"Ten times the effort, in several ways together, lowered the figures of {study.battery} by at most"
+            f" {study.gap.accuracy:.2f} points of accuracy and {study.gap.nmiou:.2f} of NmIoU on the embedded robust"
+            f" models {', '.join(study.gap.models)} at {', '.join(study.gap.threats)} (measured, see"
             " docs/batteries.md); on other models and at other radii it may be more."
         )
 

@@ -69,9 +69,10 @@ def _whole(outcome: Outcome) -> dict[str, np.ndarray]:
 def errors(judged: Assessment) -> Table:
     """One line per image and perturbation that has no result because something went wrong."""
     columns = (Column("image", "Image"), Column("perturbation", "Perturbation"), Column("message", "What happened"))
+    study = judged.study
     found = {
         (row.image, outcome.label): row.message
-        for outcome in judged.study.outcomes
+        for outcome in (*study.outcomes, *(floor.outcome for floor in study.alone))
         for row in outcome.rows
         if row.status == "error"
     }

@@ -79,7 +79,7 @@ VERSIONS = {  # what batteries of the package say, but for `about`
     ("quick", 2): "560cab73cc34",
     ("sea", 1): "885db5bc2d7e",
     ("sea-v1", 1): "16cdd982a4c6",
-    ("strong", 2): "cd78aaee0238",
+    ("strong", 2): "c37323bbdaa4",
     ("trying-harder", 1): "3721bbd5ecf9",
 }
 

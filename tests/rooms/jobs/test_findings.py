@@ -60,6 +60,11 @@ def test_a_figure_names_its_battery_and_version(run):
     assert found["battery"] in (folder / "plan.yaml").read_text()
 
 
+def test_a_battery_with_attacks_beside_it_is_not_named_as_the_battery_alone(run):
+    (found,) = figures([run(perturbations=["fgsm"])])["runs"]
+    assert re.fullmatch(r"three.yaml v1 \([0-9a-f]{12}\) and 1 more", found["battery"])
+
+
 def test_a_battery_of_the_package_goes_by_name_and_version_one_of_the_user_also_by_what_it_says(tmp_path):
     path = tmp_path / "strong.yaml"
     path.write_text("base: strong\n")
