@@ -2,7 +2,7 @@
 
 Command: python bench/camvid.py --data camvid:<folder> --weights <folder> [--networks enet,cgnet,espnet] [--images 4]
 [--steps 100] [--eps 0.25/255,0.5/255] [--sides 180x240]. An asterisk marks an attack of the battery published that
-leaves less of a figure than both of strong, by more than a tenth of a point. All but CGNet take multiples of eight
+leaves less of a figure than both of quick, by more than a tenth of a point. All but CGNet take multiples of eight
 only, so their sides are rounded up.
 """
 
@@ -31,7 +31,7 @@ def names(which: str) -> list[str]:
 
 
 def duel(network: str, eps: float, given: argparse.Namespace) -> None:
-    """Both attacks of strong and all of published, in as many steps each."""
+    """Both attacks of quick, which are the annealed ones, and all of published, in as many steps each."""
     height, width = (int(side) for side in given.sides.split("x"))
     if network != "cgnet":
         height, width = (-(-side // 8) * 8 for side in (height, width))
@@ -41,7 +41,7 @@ def duel(network: str, eps: float, given: argparse.Namespace) -> None:
     ]
     ring = Ring(load(network, given.weights), stack(samples), eps)
     print(f"{network}, {given.images} images at {height}x{width}, linf {255 * eps:g}/255, {given.steps} steps")
-    ours = [show(ring, name, given.steps) for name in names("strong")]
+    ours = [show(ring, name, given.steps) for name in names("quick")]
     lowest = [min(figures) - SLACK for figures in zip(*ours, strict=True)]
     for name in names("published"):
         show(ring, name, given.steps, lowest)
