@@ -13,6 +13,7 @@ from segstress.reports.assessment import assess
 from segstress.reports.floor_figures import floor_drawings
 from segstress.reports.floor_tables import floor_classes, floor_sizes, floors
 from segstress.reports.floors import clustered, object_fates, pixel_shares
+from segstress.reports.image_tables import errors
 
 
 def outcome(label, answered=(True, True), **given):
@@ -55,6 +56,14 @@ def test_an_image_without_an_answer_counts_in_no_state(tiny):
     assert fates.images == 1
     assert fates.share("lost", "alone").value == 0.5
     assert fates.share("lost", "joint").value == 1
+
+
+def test_an_error_of_a_part_is_named_among_what_went_wrong(tiny):
+    failed = ImageRow("second", "any", "error", "a NaN in the logits", 0, 0, 0, 0, 0, 0, 0)
+    study = with_objects(tiny, answered=(True, False))
+    (floor,) = study.alone
+    study = replace(study, alone=(replace(floor, outcome=replace(floor.outcome, rows=(failed,))),))
+    assert ("second", "alone", "a NaN in the logits") in errors(assess(study)).rows
 
 
 def test_a_figure_over_fewer_images_says_so(tiny):
