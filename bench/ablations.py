@@ -19,7 +19,7 @@ from segstress.attacks.losses import Loss
 from segstress.attacks.losses.annealed import FIRST, LAST, expected_error
 from segstress.core import Batch, Threat
 from segstress.data import load as load_data
-from segstress.jobs.judge import stack
+from segstress.data import stack
 from segstress.metrics.counts import count, predict
 from segstress.metrics.scores import image_accuracy, image_miou
 

@@ -10,13 +10,14 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+from segstress.results.study.assessment import Assessment, assess
 
-from segstress.jobs import Ways, evaluate
-from segstress.jobs.report import studies
+from segstress.evaluation import evaluate
+from segstress.evaluation.report import studies
 from segstress.metrics import metrics
 from segstress.metrics.intervals import difference
 from segstress.metrics.scores import image_accuracy, image_miou
-from segstress.reports.assessment import Assessment, assess
+from segstress.runtime import RunOptions
 
 FIGURES = ("accuracy", "cmiou", "nmiou")
 IMAGE_SCORES = {"accuracy": image_accuracy, "nmiou": image_miou}
@@ -28,7 +29,7 @@ def run(given: argparse.Namespace, model: str, battery: str, **settings: object)
     data = f"{given.data}?count={given.images}"
     asked = {"models": [model if ":" in model else f"compact:{model}"], "data": [data], "battery": battery}
     how = {"eps": "8/255", "numerics": {"batch_size": 4}, **settings}
-    done = evaluate({**asked, **how}, given.out / named(model, battery, given.data, **settings), Ways())
+    done = evaluate({**asked, **how}, given.out / named(model, battery, given.data, **settings), RunOptions())
     (study,) = studies([done.folder])
     return assess(study)
 

@@ -17,10 +17,9 @@ from networks import load
 
 from segstress.core.settings import parse_radius
 from segstress.data import load as load_data
-from segstress.data import resize
+from segstress.data import resize, stack
 from segstress.data.resize import Resize
-from segstress.jobs.battery import battery
-from segstress.jobs.judge import stack
+from segstress.planning.battery import battery
 
 SLACK = 0.1  # points within which figures count as equal
 

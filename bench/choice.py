@@ -19,11 +19,12 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from segstress.results.study.assessment import Assessment, assess
 
-from segstress.jobs import Ways, evaluate
-from segstress.jobs.report import studies
+from segstress.evaluation import evaluate
+from segstress.evaluation.report import studies
 from segstress.metrics.scores import image_accuracy, image_miou
-from segstress.reports.assessment import Assessment, assess
+from segstress.runtime import RunOptions
 
 MODELS = (
     "compact:cnn-pgd-at-100,compact:cnn-segpgd-at-100,compact:transformer-pgd-at-100,"
@@ -49,7 +50,7 @@ def run(model: str, given: argparse.Namespace) -> Assessment:
     asked = {"models": [model], "data": [data], "perturbations": given.candidates.split(","), "eps": given.eps}
     numerics = {"norm": given.norm, "numerics": {"batch_size": 4}}
     folder = given.out / "-".join([*model.replace(":", "/").split("/")[1:], given.norm]).replace(".safetensors", "")
-    (study,) = studies([evaluate({**asked, **numerics}, folder, Ways()).folder])
+    (study,) = studies([evaluate({**asked, **numerics}, folder, RunOptions()).folder])
     return assess(study)
 
 

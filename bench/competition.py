@@ -27,11 +27,11 @@ from segstress.competition.discrepancy import pair_counts
 from segstress.competition.select import Candidates, Rule
 from segstress.competition.thresholds import any_size
 from segstress.competition.vocabulary import Vocabulary
+from segstress.contests.plan import Entrant, read_contest
+from segstress.contests.predict import PredictWork, _model
+from segstress.contests.select import select
+from segstress.contests.store import INDEX, ROWS, ContestStore, Part, write_table
 from segstress.data import datasets, load
-from segstress.jobs.mad.plan import Entrant, read_contest
-from segstress.jobs.mad.predict import PredictWork, _model
-from segstress.jobs.mad.select import select
-from segstress.jobs.mad.store import INDEX, ROWS, ContestStore, Part, write_table
 from segstress.metrics.counts import predict as labels_of
 from segstress.models import models
 from segstress.runtime import Numerics

@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from segstress.results.study.assessment import Assessment, assess
 
 import segstress
 from segstress.attacks import attacks
-from segstress.jobs import Ways, evaluate
-from segstress.jobs.battery import battery
-from segstress.jobs.report import studies
+from segstress.evaluation import evaluate
+from segstress.evaluation.report import studies
 from segstress.metrics import metrics
 from segstress.metrics.scores import image_accuracy, image_miou
-from segstress.reports.assessment import Assessment, assess
+from segstress.planning.battery import battery
+from segstress.runtime import RunOptions
 
 MODELS = "cnn-pgd-at-100,cnn-segpgd-at-100,transformer-pgd-at-100"
 PLUGIN = str(Path(__file__).parent / "plugins" / "efforts.py")
@@ -89,7 +90,7 @@ def run(model: str, data: str, out: Path, perturbations: Specs, seed: int = 0) -
     """Attacks on one model, resumed where they were left; towards a goal they are a study of their own."""
     asked = {"models": [model], "data": [data], "perturbations": perturbations, "seed": seed, "eps": "8/255"}
     kept = {"keep_images": True, "plugins": [PLUGIN], "numerics": {"batch_size": 4}}
-    return [assess(study) for study in studies([evaluate({**asked, **kept}, out, Ways()).folder])]
+    return [assess(study) for study in studies([evaluate({**asked, **kept}, out, RunOptions()).folder])]
 
 
 def lowest(judged: list[Assessment]) -> dict[str, np.ndarray]:

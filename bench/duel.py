@@ -26,12 +26,12 @@ import segstress
 from segstress.attacks import Attack, attacks
 from segstress.core import Batch, Threat
 from segstress.data import load as load_data
-from segstress.jobs.battery import battery
-from segstress.jobs.judge import stack
+from segstress.data import stack
 from segstress.metrics import metrics
 from segstress.metrics.counts import count, predict
 from segstress.metrics.scores import image_miou
 from segstress.metrics.worst_case import greedy, lowest
+from segstress.planning.battery import battery
 
 matplotlib.use("Agg")
 from matplotlib import pyplot

@@ -27,11 +27,10 @@ from networks import load as load_network
 from torch import Tensor, nn
 
 from segstress.attacks import Attack, attacks
-from segstress.attacks.polish import POLISHING
+from segstress.attacks.search.polish import POLISHING
 from segstress.core import Batch, Threat
 from segstress.data import load as load_data
-from segstress.data import resize
-from segstress.jobs.judge import stack
+from segstress.data import resize, stack
 from segstress.metrics.intervals import Interval, bootstrap
 from segstress.models import load as load_model
 

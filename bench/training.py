@@ -19,7 +19,7 @@ from torch import nn
 from torch.nn import functional
 
 from segstress.core import Batch
-from segstress.jobs.train import read_training_plan, task_of
+from segstress.fitting.train import read_training_plan, task_of
 from segstress.training import Checkpoints, Loop
 
 LIMIT = 1.10  # of the ratio

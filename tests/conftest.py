@@ -14,7 +14,7 @@ from PIL import Image
 # Shapes in signatures are checked in tests only; runtime is left out because worker processes import it anew.
 CHECKED = [f"segstress.{room}" for room in ("core", "data", "models", "metrics", "attacks", "testing")]
 with install_import_hook(CHECKED, "beartype.beartype"):
-    import segstress.jobs.report
+    import segstress.evaluation.report
     import segstress.testing
     from segstress.cli.main import main
 

@@ -14,7 +14,7 @@ from segstress.attacks.algorithms.momentum import Momentum
 from segstress.attacks.algorithms.transfer import Transfer
 from segstress.attacks.losses import LossName, Pixels
 from segstress.attacks.losses.annealed import LAST, expected_error, soft_miou
-from segstress.attacks.problem import Problem
+from segstress.attacks.search.problem import Problem
 from segstress.core import settings
 
 SHARP = 30.0  # first sharpness of a climb that begins with the best there is

@@ -11,9 +11,9 @@ from typing import Any
 __version__ = "0.1.0"
 
 _PLACES = {  # public name -> where it lives; loaded on first use, so that `import segstress` stays instant
-    "attack": ("segstress.jobs.notebook", "attack"),
-    "corrupt": ("segstress.jobs.corrupt", "corrupt"),
-    "evaluate": ("segstress.jobs.evaluate", "evaluate"),
+    "attack": ("segstress.api.tensors", "attack"),
+    "corrupt": ("segstress.evaluation.corrupt", "corrupt"),
+    "evaluate": ("segstress.evaluation.run", "evaluate"),
     "load_model": ("segstress.models", "load"),
     "load_data": ("segstress.data", "load"),
 }

@@ -22,7 +22,7 @@ ROOM = Path(__file__).parents[1] / "rooms" / "judge"
 TOKEN = "browser-token"
 SERVER = (
     "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); from booths import make_booth; "
-    "from segstress.judge.server import serve; "
+    "from segstress.voting.server import serve; "
     "serve(make_booth(Path(sys.argv[2]), sys.argv[4]), '127.0.0.1', int(sys.argv[3]), sys.argv[5])"
 )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from booths import MODELS, make_booth
 from pages import Server, come_in, press, ready, settled
 
-from segstress.judge.static import take_file, write_static
+from segstress.voting.static import take_file, write_static
 
 
 def test_twenty_choices_by_keyboard_then_undo_reload_and_resume(browser, server: Server) -> None:

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from segstress.attacks import attacks
-from segstress.attacks import problem as problem_module
-from segstress.attacks.feasible import Feasible
-from segstress.attacks.problem import Problem
-from segstress.attacks.tracker import Tracker
+from segstress.attacks.search import problem as problem_module
+from segstress.attacks.search.feasible import Feasible
+from segstress.attacks.search.problem import Problem
+from segstress.attacks.search.tracker import Tracker
 from segstress.core import settings
 from segstress.testing import CHECKS, check_attack
 

@@ -13,8 +13,7 @@ from PIL import Image
 from tests.conftest import net, write_folder
 
 from segstress.cli.main import main
-from segstress.core import BadInput
-from segstress.runtime import files
+from segstress.core import BadInput, files
 
 QUICK = ("--attack", "pgd?steps=2", "--eps", "8/255", "--workers", "1", "--out", "run")
 SHAPES = "shapes:test?count=2&size=16"

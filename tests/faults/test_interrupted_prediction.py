@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from segstress.contests.compete import Competition, begin, reopen
+from segstress.contests.journal import Journal
+from segstress.contests.plan import read_contest
 from segstress.core import BadInput
-from segstress.jobs import Progress
-from segstress.jobs.mad.compete import Competition, begin, reopen
-from segstress.jobs.mad.journal import Journal
-from segstress.jobs.mad.plan import read_contest
+from segstress.runtime import Progress
 
 IMAGES, SHARD, KILLS = 17, 6, 3
 DEADLY = """

@@ -21,7 +21,7 @@ import socket, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from booths import make_booth
-from segstress.judge.server import make_app
+from segstress.voting.server import make_app
 import uvicorn
 listener = socket.create_server(("127.0.0.1", 0))
 print(listener.getsockname()[1], flush=True)

@@ -10,17 +10,18 @@ from pathlib import Path
 import pytest
 
 from segstress.core import BadInput
-from segstress.jobs import Progress, Ways, demo, evaluate
-from segstress.jobs.claims import claims
-from segstress.jobs.claims.evidence import Evaluation
-from segstress.jobs.claims.runs import MODELS, NORMAL, SEEDS, TWIN
-from segstress.jobs.zoo import collect, document
+from segstress.demo import demonstration as demo
+from segstress.demo.claims import claims
+from segstress.demo.claims.evidence import Evaluation
+from segstress.demo.claims.runs import MODELS, NORMAL, SEEDS, TWIN
+from segstress.demo.zoo import collect, document
+from segstress.evaluation import evaluate
 from segstress.models import models, save
 from segstress.models.compact import zoo
-from segstress.runtime import Store
+from segstress.runtime import Progress, RunOptions, Store
 
 pytestmark = pytest.mark.slow
-ALONE = Ways(workers=1)
+ALONE = RunOptions(workers=1)
 SHORT = {"battery": None, "perturbations": ["pgd?steps=2", "segpgd?steps=2"]}
 RECIPES = {"50": "pgd-at", "100": "pgd-at?share=1", "ddc": "ddc-at"}
 
@@ -86,7 +87,9 @@ def test_findings_need_the_stores_alone(run, monkeypatch):
 
 
 def test_what_is_there_is_not_done_again(run, monkeypatch):
-    monkeypatch.setattr("segstress.jobs.answer.Work.__call__", lambda self, unit: pytest.fail("an image was answered"))
+    monkeypatch.setattr(
+        "segstress.evaluation.worker.Work.__call__", lambda self, unit: pytest.fail("an image was answered")
+    )
     clean = next(need for need in demo.needs() if need.name == "clean")
     monkeypatch.setattr(demo, "needs", lambda: [clean])
     assert demo.carry_out(run, 2, ALONE, lambda name: nullcontext(Progress())) == ()

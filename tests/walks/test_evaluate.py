@@ -13,16 +13,17 @@ import torch
 from tests.conftest import net, write_folder
 
 from segstress.data import load as load_data
-from segstress.data.kept import pack, unpack
-from segstress.jobs import Ways, evaluate, read_plan
-from segstress.jobs.judge import Judge
-from segstress.jobs.report import figures, studies
-from segstress.jobs.stages import chains
-from segstress.jobs.verify import verify
+from segstress.data.packed_arrays import pack, unpack
+from segstress.evaluation import evaluate
+from segstress.evaluation.referee import Judge
+from segstress.evaluation.report import figures, studies
+from segstress.evaluation.schedule import chains
+from segstress.evaluation.verify import verify
 from segstress.models import load as load_model
-from segstress.runtime import Store
+from segstress.planning import read_plan
+from segstress.runtime import RunOptions, Store
 
-ALONE = Ways(workers=1)
+ALONE = RunOptions(workers=1)
 METRICS = [
     name + zone for zone in ("", "_foreground") for name in ("accuracy", "accuracy_image_mean", "cmiou", "nmiou")
 ]
@@ -100,7 +101,7 @@ def test_unlike_sizes_in_one_run_equal_single_runs(tmp_path):
 def test_batch_size_changes_rounding_only(tmp_path):
     for size in (1, 8):
         numerics = {"batch_size": size, "dtype": "float64"}
-        evaluate(plan(numerics=numerics), tmp_path / str(size), Ways(workers=1, shard_size=8))
+        evaluate(plan(numerics=numerics), tmp_path / str(size), RunOptions(workers=1, shard_size=8))
     one, eight = (studies([tmp_path / str(size)])[0] for size in (1, 8))
     for first, second in zip(one.outcomes, eight.outcomes, strict=True):
         for key, counts in first.counts.items():
@@ -118,7 +119,7 @@ def test_as_many_images_meet_the_model_as_asked_whatever_the_shard(shard_size, t
         Judge, "__call__", lambda self, samples: (batches.append(len(samples)), judge(self, samples))[1]
     )
     asked = plan(data=["shapes:test?count=11&size=16"], perturbations=[], numerics={"batch_size": 6})
-    evaluate(asked, tmp_path / "run", Ways(workers=1, shard_size=shard_size))
+    evaluate(asked, tmp_path / "run", RunOptions(workers=1, shard_size=shard_size))
     assert sorted(batches) == [5, 6]
 
 
@@ -131,7 +132,7 @@ def test_batch_size_on_an_embedded_model(tmp_path):
             perturbations=["segpgd?steps=10"],
             numerics={"batch_size": size},
         )
-        evaluate(asked, tmp_path / str(size), Ways(workers=1, shard_size=8))
+        evaluate(asked, tmp_path / str(size), RunOptions(workers=1, shard_size=8))
         worst.append(figures([tmp_path / str(size)])["runs"][0]["worst_case"]["accuracy"])
     assert abs(worst[0] - worst[1]) < 0.005
 
@@ -209,8 +210,8 @@ class TestBattery:
         return plan(perturbations=[], battery=battery, eps="160/255", data=["shapes:test?count=6&size=16"], **changes)
 
     def test_sparing_keeps_accuracy_and_nmiou(self, battery, tmp_path):
-        evaluate(self.asked(battery), tmp_path / "spared", Ways(workers=1, shard_size=2))
-        evaluate(self.asked(battery, exhaustive=True), tmp_path / "whole", Ways(workers=1))
+        evaluate(self.asked(battery), tmp_path / "spared", RunOptions(workers=1, shard_size=2))
+        evaluate(self.asked(battery, exhaustive=True), tmp_path / "whole", RunOptions(workers=1))
         spared, whole = (figures([tmp_path / name])["runs"][0] for name in ("spared", "whole"))
         for name in ("accuracy", "nmiou"):
             assert spared["worst_case"][name] == whole["worst_case"][name]
@@ -275,7 +276,7 @@ def test_a_plug_in_attack_runs_in_workers_too(tmp_path):
         "attacks.preset('mine', PGD, 'PGD of my own', steps=3, loss='cospgd')\n"
     )
     asked = plan(perturbations=["mine"], plugins=[str(tmp_path / "mine.py")])
-    evaluate(asked, tmp_path / "run", Ways(workers=2, shard_size=2))
+    evaluate(asked, tmp_path / "run", RunOptions(workers=2, shard_size=2))
     (run,) = figures([tmp_path / "run"])["runs"]
     assert run["perturbations"]["mine"]["images"] == 4
 

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from tests.conftest import net
 
-from segstress.jobs import Ways, evaluate, read_plan
-from segstress.jobs.report import figures
-from segstress.jobs.verify import verify
-from segstress.runtime import Store
+from segstress.evaluation import evaluate
+from segstress.evaluation.report import figures
+from segstress.evaluation.verify import verify
+from segstress.planning import read_plan
+from segstress.runtime import RunOptions, Store
 
 MODEL, DATA = "compact:cnn-normal", "shapes:test?count=3&size=48"
 COMMON = ("--model", MODEL, "--data", DATA, "--eps", "4/255")
@@ -93,9 +94,9 @@ def _clean(store):
 
 def test_a_run_of_parts_alone_resumes_to_the_same_figures(tmp_path):
     """Answered in two goes, by two workers in shards of one; beside it in one go."""
-    whole = evaluate(read_plan(PLAN), tmp_path / "whole", Ways(workers=1, shard_size=4)).folder
-    evaluate(read_plan(PLAN | {"limit": 1}), tmp_path / "parts", Ways(workers=1))
-    parts = evaluate(read_plan(PLAN), tmp_path / "parts", Ways(workers=2, shard_size=1)).folder
+    whole = evaluate(read_plan(PLAN), tmp_path / "whole", RunOptions(workers=1, shard_size=4)).folder
+    evaluate(read_plan(PLAN | {"limit": 1}), tmp_path / "parts", RunOptions(workers=1))
+    parts = evaluate(read_plan(PLAN), tmp_path / "parts", RunOptions(workers=2, shard_size=1)).folder
     one, two = (figures([folder]) for folder in (whole, parts))
     assert one == two
     assert one["runs"][0]["alone"]["objects_lost"]["joint"]["value"] is None  # there was no joint attack
@@ -115,9 +116,9 @@ def test_objects_can_be_added_to_a_run_and_leave_its_worst_case(segstress, tmp_p
 def test_erased_objects_are_shown_only_beside_a_kept_clean_image(tmp_path, monkeypatch):
     """Objects are added with --keep-images to a run that had kept no picture."""
     joint = PLAN | {"perturbations": ["pgd?steps=1"], "objects": False, "pixels": None, "limit": 2}
-    monkeypatch.setattr(sys.modules["segstress.jobs.evaluate"], "GALLERY", 0)
-    evaluate(read_plan(joint), tmp_path / "run", Ways(workers=1))
-    evaluate(read_plan(joint | {"objects": True, "keep_images": True}), tmp_path / "run", Ways(workers=1))
+    monkeypatch.setattr(sys.modules["segstress.evaluation.run"], "GALLERY", 0)
+    evaluate(read_plan(joint), tmp_path / "run", RunOptions(workers=1))
+    evaluate(read_plan(joint | {"objects": True, "keep_images": True}), tmp_path / "run", RunOptions(workers=1))
     (found,) = figures([tmp_path / "run"])["runs"]
     assert found["alone"]["objects_erased"]["alone"]["value"] > found["alone"]["objects_erased"]["clean"]["value"]
 
@@ -138,6 +139,6 @@ def test_plan_counts_the_parts(segstress):
 
 def test_l2_and_several_radii_make_a_study_each(tmp_path):
     asked = PLAN | {"eps": "0.5,1", "norm": "l2", "pixels": None, "limit": 1}
-    runs = figures([evaluate(read_plan(asked), tmp_path / "run", Ways(workers=1)).folder])["runs"]
+    runs = figures([evaluate(read_plan(asked), tmp_path / "run", RunOptions(workers=1)).folder])["runs"]
     assert [run["eps"] for run in runs] == [0.5, 1]
     assert all(run["alone"]["objects_lost"]["alone"]["value"] is not None for run in runs)

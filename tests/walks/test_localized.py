@@ -13,15 +13,15 @@ from tests.conftest import net, write_folder
 from segstress.core import BadInput
 from segstress.data import load
 from segstress.data.resize import resize_images
-from segstress.jobs import Ways, evaluate
-from segstress.jobs.spatial.ensemble import mixtures, steps_of
-from segstress.jobs.spatial.report import spatial_report
-from segstress.jobs.spatial.results import spots
-from segstress.jobs.spatial.specs import corruption_specs, multi_attack_spec, patch_places
-from segstress.jobs.verify import verify
-from segstress.runtime import Shard, Store
+from segstress.evaluation import evaluate
+from segstress.evaluation.ensemble import mixtures, steps_of
+from segstress.evaluation.local_report import spatial_report
+from segstress.evaluation.verify import verify
+from segstress.planning.spatial import corruption_specs, multi_attack_spec, patch_places
+from segstress.results.local_results import spots
+from segstress.runtime import RunOptions, Shard, Store
 
-ALONE = Ways(workers=1)
+ALONE = RunOptions(workers=1)
 DATA = "shapes:test?count=3&size=32"
 
 

@@ -15,7 +15,7 @@ from tests.nets import Tiny
 
 from segstress.core import perturbations
 from segstress.data.cityscapes import TRAINED
-from segstress.jobs.spatial.specs import stored_specs
+from segstress.planning.spatial import stored_specs
 
 HEIGHT, WIDTH = 48, 416  # native; at half size a square of 200 pixels still leaves a strip outside of it
 

@@ -7,7 +7,7 @@ import csv
 import pytest
 
 from segstress.cli.main import main
-from segstress.jobs.minimal import finds
+from segstress.results.minimal import finds
 
 NAMES = ("dag(steps=3)", "fmn(steps=30)")
 

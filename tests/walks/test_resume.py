@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 from tests.conftest import net
 
-from segstress.core import BadInput
+from segstress.core import BadInput, files
 from segstress.data import Sample
-from segstress.jobs import Ways, evaluate, read_plan
-from segstress.jobs.judge import Judge
-from segstress.jobs.report import report
-from segstress.runtime import Shard, files
+from segstress.evaluation import evaluate
+from segstress.evaluation.referee import Judge
+from segstress.evaluation.report import report
+from segstress.planning import read_plan
+from segstress.runtime import RunOptions, Shard
 
 PLAN = {
     "models": [net("tiny")],
@@ -38,7 +39,7 @@ def tables(folder: Path) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("undisturbed") / "run"
-    evaluate(PLAN, folder, Ways(workers=1))
+    evaluate(PLAN, folder, RunOptions(workers=1))
     return tables(folder)
 
 
@@ -69,7 +70,7 @@ def operations(tmp_path_factory):
     """How many file operations an undisturbed run makes."""
     with pytest.MonkeyPatch.context() as patch:
         fuse = Fuse(patch, float("inf"))
-        evaluate(PLAN, tmp_path_factory.mktemp("counted") / "run", Ways(workers=1))
+        evaluate(PLAN, tmp_path_factory.mktemp("counted") / "run", RunOptions(workers=1))
     return fuse.operations
 
 
@@ -79,13 +80,13 @@ def test_stopped_and_resumed_equals_undisturbed(number, operations, undisturbed,
     with pytest.MonkeyPatch.context() as patch:
         Fuse(patch, last)
         with pytest.raises(Stopped):
-            evaluate(PLAN, tmp_path / "run", Ways(workers=1))
-    evaluate(PLAN, tmp_path / "run", Ways(workers=1, shard_size=1 + number % 4))
+            evaluate(PLAN, tmp_path / "run", RunOptions(workers=1))
+    evaluate(PLAN, tmp_path / "run", RunOptions(workers=1, shard_size=1 + number % 4))
     assert tables(tmp_path / "run") == undisturbed
 
 
 def test_workers_and_shards_change_nothing(undisturbed, tmp_path):
-    evaluate(PLAN, tmp_path / "run", Ways(workers=2, shard_size=2))
+    evaluate(PLAN, tmp_path / "run", RunOptions(workers=2, shard_size=2))
     assert tables(tmp_path / "run") == undisturbed
 
 
@@ -100,7 +101,7 @@ def test_shards_change_no_batch_of_a_battery_that_spares_images(tmp_path):
         batches: list[tuple[str, ...]] = []
         with pytest.MonkeyPatch.context() as patch:
             watch(patch, batches)
-            evaluate(asked, tmp_path / str(size), Ways(workers=1, shard_size=size))
+            evaluate(asked, tmp_path / str(size), RunOptions(workers=1, shard_size=size))
         met.append(sorted(batches))
         found.append(tables(tmp_path / str(size)))
     assert {len(batch) - 1 for batch in met[0]} > {3}, "no batch lost a part of its images"
@@ -121,7 +122,8 @@ def watch(patch: pytest.MonkeyPatch, batches: list[tuple[str, ...]]) -> None:
 
 def test_killed_for_real_and_resumed(undisturbed, tmp_path):
     script = (
-        f"from segstress.jobs import *; evaluate({PLAN!r}, {str(tmp_path / 'run')!r}, Ways(workers=2, shard_size=1))"
+        "from segstress.evaluation import evaluate; from segstress.runtime import RunOptions; "
+        f"evaluate({PLAN!r}, {str(tmp_path / 'run')!r}, RunOptions(workers=2, shard_size=1))"
     )
     process = subprocess.Popen([sys.executable, "-c", script], cwd=Path(__file__).parents[2])
     while not list((tmp_path / "run").glob("cells/*pgd*/images-*.parquet")) and process.poll() is None:
@@ -133,37 +135,37 @@ def test_killed_for_real_and_resumed(undisturbed, tmp_path):
     while any(Path(f"/proc/{child}").exists() for child in children) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not [child for child in children if Path(f"/proc/{child}").exists()], "workers outlived their parent"
-    evaluate(PLAN, tmp_path / "run", Ways(workers=2, shard_size=3))
+    evaluate(PLAN, tmp_path / "run", RunOptions(workers=2, shard_size=3))
     assert tables(tmp_path / "run") == undisturbed
 
 
 def test_a_second_time_nothing_is_left_to_do(tmp_path):
-    evaluate(PLAN, tmp_path / "run", Ways(workers=1))
+    evaluate(PLAN, tmp_path / "run", RunOptions(workers=1))
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "run" / "cells").rglob("*.parquet")}
-    evaluate(PLAN, tmp_path / "run", Ways(workers=1))
+    evaluate(PLAN, tmp_path / "run", RunOptions(workers=1))
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "run" / "cells").rglob("*.parquet")} == before
 
 
 def test_a_larger_limit_and_one_more_attack_extend_a_run(undisturbed, tmp_path):
-    evaluate({**PLAN, "limit": 2, "perturbations": ["pgd?steps=3"]}, tmp_path / "run", Ways(workers=1))
-    evaluate(PLAN, tmp_path / "run", Ways(workers=1))
+    evaluate({**PLAN, "limit": 2, "perturbations": ["pgd?steps=3"]}, tmp_path / "run", RunOptions(workers=1))
+    evaluate(PLAN, tmp_path / "run", RunOptions(workers=1))
     assert tables(tmp_path / "run") == undisturbed
 
 
 def test_another_plan_is_refused(tmp_path):
-    evaluate({**PLAN, "limit": 1}, tmp_path / "run", Ways(workers=1))
+    evaluate({**PLAN, "limit": 1}, tmp_path / "run", RunOptions(workers=1))
     with pytest.raises(BadInput, match="holds another plan"):
-        evaluate({**PLAN, "limit": 1, "eps": "4/255"}, tmp_path / "run", Ways(workers=1))
+        evaluate({**PLAN, "limit": 1, "eps": "4/255"}, tmp_path / "run", RunOptions(workers=1))
 
 
 def test_other_numerics_are_refused_unless_asked_for(tmp_path):
-    evaluate({**PLAN, "limit": 1}, tmp_path / "run", Ways(workers=1))
+    evaluate({**PLAN, "limit": 1}, tmp_path / "run", RunOptions(workers=1))
     other = {**PLAN, "limit": 2, "numerics": {"batch_size": 2}}
     with pytest.raises(BadInput, match="batch_size 1 -> 2"):
-        evaluate(other, tmp_path / "run", Ways(workers=1))
-    evaluate(other, tmp_path / "run", Ways(workers=1, other_numerics=True))
+        evaluate(other, tmp_path / "run", RunOptions(workers=1))
+    evaluate(other, tmp_path / "run", RunOptions(workers=1, other_numerics=True))
 
 
 def test_one_writer_at_a_time(tmp_path):
     with files.alone(tmp_path / "run"), pytest.raises(BadInput, match="in use by another"):
-        evaluate(read_plan(PLAN), tmp_path / "run", Ways(workers=1))
+        evaluate(read_plan(PLAN), tmp_path / "run", RunOptions(workers=1))

@@ -4,7 +4,7 @@ from ..core import import_all
 from .algorithm import Algorithm, attacks
 from .attack import Attack
 from .losses import View, losses
-from .problem import Look, Problem
+from .search.problem import Look, Problem
 
 import_all(__name__, __path__)
 

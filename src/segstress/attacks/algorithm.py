@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..core import Registry
-from .problem import Problem, Seeks
+from .search.problem import Problem, Seeks
 
 __all__ = ["Algorithm", "Seeks", "attacks"]
 

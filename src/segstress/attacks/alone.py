@@ -16,7 +16,7 @@ from ..core import BALLS, BadInput, Batch, Perturbed, Result, Threat, perturbati
 from ..metrics.counts import predict
 from ..metrics.objects import objects
 from .algorithm import Algorithm, attacks
-from .problem import Problem
+from .search.problem import Problem
 
 DEFAULTS = {  # chosen on shapes:val (docs/floors.md)
     "objects": {"kind": "momentum", "loss": "annealed-error", "steps": 50, "longest": 2.0},

@@ -26,8 +26,8 @@ from ..core import (
 )
 from ..metrics.counts import predict
 from .algorithm import Algorithm, attacks
-from .polish import polish
-from .problem import Problem
+from .search.polish import polish
+from .search.problem import Problem
 
 
 @perturbations.register("attack")

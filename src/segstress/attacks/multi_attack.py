@@ -27,7 +27,7 @@ from ..core import (
 from ..metrics.counts import predict
 from .algorithm import Algorithm, attacks
 from .losses import View
-from .problem import Problem
+from .search.problem import Problem
 
 PAPER = {"kind": "pgd", "steps": 50, "step": "4/255", "random_start": False}
 Mask = Bool[Tensor, "b h w"]

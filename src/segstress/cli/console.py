@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from ..reports.table import Table as Figures
+    from ..reports.kit.table import Table as Figures
 
 console = Console(width=None if sys.stdout.isatty() else 120)  # a file or pipe has no width of its own
 SHOWN = ("accuracy", "cmiou", "nmiou")
@@ -54,7 +54,7 @@ def _interval(share: Mapping[str, float | None]) -> str:
 
 def show_table(table: Figures) -> None:
     """A table of a report, with its title and note."""
-    from ..reports.export import show
+    from ..reports.kit.export import show
 
     drawn = Table(*(column.title for column in table.columns), title=table.title, title_justify="left")
     kinds = [column.kind for column in table.columns]

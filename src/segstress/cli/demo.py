@@ -14,7 +14,7 @@ from .evaluation import carry_out
 from .spatial_run import show_errors
 
 if TYPE_CHECKING:
-    from ..jobs import Ways
+    from ..runtime import RunOptions
 
 # Jobs are imported inside the command: they bring torch, and `segstress --help` should not wait for it.
 Full = Annotated[bool, Option("--full", help="Examine every claim of the papers with the battery strong; it resumes.")]
@@ -36,22 +36,24 @@ def demo(
 
     Example: segstress demo --full
     """
-    from ..jobs import Ways, read_plan
-    from ..jobs.demo import PLAN
-    from ..jobs.zoo import current
+    from ..demo.demonstration import PLAN
+    from ..demo.zoo import current
+    from ..planning import read_plan
+    from ..runtime import RunOptions
 
     if store and not full:
         raise typer.BadParameter("--store keeps the figures of a full run; give --full as well")
     if full:
-        _examine(out or Path("runs/demo-full"), images, Ways(workers), store)
+        _examine(out or Path("runs/demo-full"), images, RunOptions(workers), store)
         return
     beside = [table.without(("training", "seed", "share", "cmiou_clean")) for table in current()]
-    carry_out(read_plan({**PLAN, "limit": limit}), out or Path("runs/demo"), Ways(workers), beside)
+    carry_out(read_plan({**PLAN, "limit": limit}), out or Path("runs/demo"), RunOptions(workers), beside)
 
 
-def _examine(folder: Path, images: int, ways: Ways, store: bool) -> None:
+def _examine(folder: Path, images: int, ways: RunOptions, store: bool) -> None:
     """Every run that is missing, then the claims with their verdicts."""
-    from ..jobs import demo, zoo
+    from ..demo import demonstration as demo
+    from ..demo import zoo
     from .progress import watch
 
     errors = demo.carry_out(folder, images, ways, lambda name: watch(console, name))

@@ -27,9 +27,10 @@ def run(
 
     Example: segstress run plan.yaml --out runs/mine
     """
-    from ..jobs import Ways, read_plan
+    from ..planning import read_plan
+    from ..runtime import RunOptions
 
-    carry_out(read_plan(plan), out, Ways(workers, shard_size, retry_errors, other_numerics))
+    carry_out(read_plan(plan), out, RunOptions(workers, shard_size, retry_errors, other_numerics))
 
 
 def attack(
@@ -64,7 +65,7 @@ def attack(
 
     Example: segstress attack --model compact:cnn-normal --data shapes:test --attack pgd,segpgd --eps 8/255
     """
-    from ..jobs import Ways
+    from ..runtime import RunOptions
 
     asked = plan_of(
         attack,
@@ -86,7 +87,7 @@ def attack(
         plugins=plugin or [],
         numerics={"device": device, "batch_size": batch_size, "threads": threads, "fold": fold},
     )
-    carry_out(asked, out, Ways(workers, shard_size, retry_errors, other_numerics))
+    carry_out(asked, out, RunOptions(workers, shard_size, retry_errors, other_numerics))
 
 
 def plan(
@@ -109,8 +110,8 @@ def plan(
 
     Example: segstress plan --model compact:cnn-normal --data shapes:test --battery quick --eps 8/255
     """
-    from ..jobs import read_plan
-    from ..jobs.cost import estimate
+    from ..planning import read_plan
+    from ..planning.cost import estimate
 
     given = {"models": model or [], "data": data or [], "eps": eps, "norm": norm, "target": target, "limit": limit}
     given |= {"objects": objects, "pixels": pixels, "alone": alone}
@@ -134,7 +135,7 @@ def plan(
 
 def plan_of(attack: str | None, battery: str | None, **settings: Any) -> Any:
     """The plan that the options of a command spell out."""
-    from ..jobs import read_plan
+    from ..planning import read_plan
 
     parts = bool(settings.get("objects") or settings.get("pixels"))
     if (attack and battery) or not (attack or battery or parts):
@@ -146,8 +147,8 @@ def plan_of(attack: str | None, battery: str | None, **settings: Any) -> Any:
 
 def carry_out(plan: Any, out: Path | None, ways: Any, beside: Sequence[Any] = ()) -> None:
     """Evaluate, report, print, with tables from elsewhere beside it; exit code 1 where an image has no answer."""
-    from ..jobs import evaluate
-    from ..jobs.report import figures, report
+    from ..evaluation import evaluate
+    from ..evaluation.report import figures, report
     from .progress import watch
 
     with watch(console, "attacking") as progress:

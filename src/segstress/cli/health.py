@@ -28,7 +28,7 @@ def doctor(
 
     Example: segstress doctor --model compact:cnn-normal --data shapes:test
     """
-    from ..jobs.checkup import check_up
+    from ..evaluation.checkup import check_up
 
     numerics = {"device": device, "threads": threads}
     diagnoses = check_up(quick=quick, models=model, data=data, plugins=plugin or [], numerics=numerics)
@@ -61,8 +61,8 @@ def score(
 
     Example: segstress score --images mine --model compact:cnn-normal --data shapes:test --eps 8/255
     """
-    from ..jobs import Ways
-    from ..jobs.score import look_through, score_plan
+    from ..evaluation.score import look_through, score_plan
+    from ..runtime import RunOptions
 
     numerics = {"device": device, "batch_size": batch_size, "threads": threads}
     asked = score_plan(
@@ -70,4 +70,4 @@ def score(
     )
     for note in look_through(images, asked):
         console.print(f"[yellow]warning:[/yellow] {note}", highlight=False, soft_wrap=True)
-    carry_out(asked, out or Path("runs") / f"score-{images.resolve().name}", Ways(workers))
+    carry_out(asked, out or Path("runs") / f"score-{images.resolve().name}", RunOptions(workers))

@@ -20,7 +20,7 @@ def report(runs: options.Folders, as_json: Json = False, out: options.Out = None
 
     Example: segstress report runs/demo --json
     """
-    from ..jobs.report import figures, report
+    from ..evaluation.report import figures, report
 
     if as_json:
         typer.echo(json.dumps(figures(runs), indent=1))
@@ -35,7 +35,7 @@ def verify(runs: options.Folders) -> None:
 
     Example: segstress verify runs/demo
     """
-    from ..jobs.verify import verify
+    from ..evaluation.verify import verify
 
     verdicts = [verdict for run in runs for verdict in verify(run)]
     table = Table("cell", "judged again", "attacked again", "accuracy", "at 8 bits", "verdict")
@@ -72,7 +72,7 @@ def list_names(sort: Annotated[Sort, typer.Argument(help="What to list.")]) -> N
 
     Example: segstress list attacks
     """
-    from ..jobs.listing import listing
+    from .listing import listing
 
     table = Table("name", "what it is", box=None)
     for name, about in listing(sort.value):

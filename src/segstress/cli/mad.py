@@ -43,8 +43,8 @@ def index(
 
     Example: segstress mad index --pool folder:photos?images=.&masks=none --model a --model b --out runs/mad
     """
-    from ..jobs.mad.compete import begin
-    from ..jobs.mad.plan import read_contest
+    from ..contests.compete import begin
+    from ..contests.plan import read_contest
     from .progress import watch
 
     asked: dict[str, Any] = {
@@ -71,8 +71,8 @@ def predict(folder: own.Folder, retry_errors: options.RetryErrors = False, worke
 
     Example: segstress mad predict runs/mad
     """
-    from ..jobs.mad.compete import begin
-    from ..jobs.mad.plan import read_contest
+    from ..contests.compete import begin
+    from ..contests.plan import read_contest
     from .progress import watch
 
     with watch(console, "predicting") as progress:
@@ -85,7 +85,7 @@ def discrepancy(folder: own.Folder, workers: options.Workers = 0) -> None:
 
     Example: segstress mad discrepancy runs/mad
     """
-    from ..jobs.mad.compete import reopen
+    from ..contests.compete import reopen
     from .progress import watch
 
     with watch(console, "comparing") as progress:
@@ -97,7 +97,7 @@ def select(folder: own.Folder) -> None:
 
     Example: segstress mad select runs/mad
     """
-    from ..jobs.mad.compete import reopen
+    from ..contests.compete import reopen
 
     show_selection(reopen(folder).select())
 
@@ -115,8 +115,8 @@ def rank(
 
     Example: segstress mad rank runs/mad --judge masks --also fwiou --also mpa
     """
-    from ..jobs.mad.compete import reopen
-    from ..jobs.mad.report import clean_scores
+    from ..contests.compete import reopen
+    from ..contests.report import clean_scores
 
     competition = reopen(folder)
     standing = find_ranking(competition, judge, draws, also or (), workers)
@@ -130,7 +130,7 @@ def compare(folders: options.Folders) -> None:
 
     Example: segstress mad compare runs/mad-miou runs/mad-fwiou
     """
-    from ..jobs.mad.report import compare_standings
+    from ..contests.report import compare_standings
 
     table = Table("competitions", "ranking", "Spearman")
     for pair, found in compare_standings(folders).items():
@@ -144,7 +144,7 @@ def add(folder: own.Folder, model: options.Model, workers: options.Workers = 0) 
 
     Example: segstress mad add runs/mad --model compact:transformer-normal
     """
-    from ..jobs.mad.compete import add as add_models
+    from ..contests.compete import add as add_models
 
     tell(carry_out(add_models(folder, model), workers))
 
@@ -158,8 +158,8 @@ def demo(
 
     Example: segstress mad demo
     """
-    from ..jobs.mad.compete import begin
-    from ..jobs.mad.demo import contest
+    from ..contests.compete import begin
+    from ..contests.demo import contest
 
     competition = begin(contest(count), out)
     faults = carry_out(competition, workers)

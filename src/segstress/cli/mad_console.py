@@ -44,7 +44,7 @@ def find_ranking(competition: Any, judge: JudgeName, draws: int, metrics: Sequen
 
 def show_ranking(competition: Any, standing: Any, as_json: bool = False) -> None:
     """Write the report, and print places with their bands, or every figure as JSON."""
-    from ..jobs.mad.report import report, summary
+    from ..contests.report import report, summary
 
     page = report(competition, standing)
     if as_json:

@@ -24,8 +24,8 @@ def export(
 
     Example: segstress mad export runs/mad --to to-label --format labelme --prefill cnn-normal
     """
-    from ..jobs.mad.compete import reopen
-    from ..jobs.mad.labels import export as export_images
+    from ..contests.compete import reopen
+    from ..contests.labels import export as export_images
 
     competition = reopen(folder)
     count = export_images(competition.images(), competition.members(), format, to, prefill)
@@ -41,8 +41,8 @@ def import_(
 
     Example: segstress mad import runs/mad --from to-label --format labelme
     """
-    from ..jobs.mad.compete import reopen
-    from ..jobs.mad.labels import take_back
+    from ..contests.compete import reopen
+    from ..contests.labels import take_back
 
     competition = reopen(folder)
     back = take_back(competition.images(), competition.members(), format, source)
@@ -73,10 +73,10 @@ def judge(
 
     Example: segstress mad judge runs/mad
     """
-    from ..jobs.mad.compete import reopen
-    from ..jobs.mad.judge import open_booth, token
-    from ..judge.server import serve
-    from ..judge.static import take_file, write_static
+    from ..contests.compete import reopen
+    from ..contests.judge import open_booth, token
+    from ..voting.server import serve
+    from ..voting.static import take_file, write_static
 
     booth = open_booth(reopen(folder), mode.value)
     if votes is not None:

@@ -13,7 +13,7 @@ from . import options
 from .console import console
 
 if TYPE_CHECKING:
-    from ..reports.table import Table as Figures
+    from ..reports.kit.table import Table as Figures
 
 # Jobs are imported inside the command: they bring torch, and `segstress --help` should not wait for it.
 Attacks = Annotated[str, Option("--attack", help="Attacks that seek the smallest delta, separated by commas.")]
@@ -50,8 +50,11 @@ def minimal(
 
     Example: segstress minimal --model compact:cnn-normal --data shapes:test --attack annealed-border,fmn --limit 8
     """
-    from ..jobs import Ways, evaluate, read_plan
-    from ..jobs.minimal import report, specs
+    from ..evaluation import evaluate
+    from ..evaluation.minimal_report import report
+    from ..planning import read_plan
+    from ..planning.minimal import specs
+    from ..runtime import RunOptions
     from .progress import watch
 
     shares = [float(share) for share in enough.split(",")]
@@ -68,7 +71,7 @@ def minimal(
         }
     )
     with watch(console, "searching") as progress:
-        done = evaluate(plan, out or Path("runs/minimal"), Ways(workers), progress)
+        done = evaluate(plan, out or Path("runs/minimal"), RunOptions(workers), progress)
     summed, page = report(done.folder, one_trajectory)
     _show(summed)
     console.print(f"Report: {page}", highlight=False, soft_wrap=True)
@@ -78,7 +81,7 @@ def minimal(
 
 
 def _show(summed: Figures) -> None:
-    from ..reports.export import show
+    from ..reports.kit.export import show
 
     places = [place for place, column in enumerate(summed.columns) if column.key in SHOWN]
     table = Table(*(summed.columns[place].title for place in places), title=summed.title, title_justify="left")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from ..jobs import Progress as Watcher
+from ..runtime import Progress as Watcher
 
 EVERY = 10.0  # seconds between plain lines
 

@@ -39,7 +39,7 @@ def spatial(
 
     Example: segstress spatial --model compact:cnn-normal --data shapes:test --corruption snow --ratio 0.5 --patch 24
     """
-    from ..jobs.spatial.specs import corruption_specs, patch_places, slid_places, stored_specs
+    from ..planning.spatial import corruption_specs, patch_places, slid_places, stored_specs
 
     places: list[Any] = [None] if "whole" in ratio.split(",") else []
     places += patch_places(_numbers(ratio.replace("whole", "")), patch, masks)
@@ -73,7 +73,7 @@ def multi_attack(
 
     Example: segstress multi-attack --model compact:cnn-normal --data shapes:test --box 24 --steps 20 --limit 8
     """
-    from ..jobs.spatial.specs import multi_attack_spec, stored_specs
+    from ..planning.spatial import multi_attack_spec, stored_specs
 
     specs = [
         multi_attack_spec(side, place, count, radius, number, loss)
@@ -110,8 +110,8 @@ def ensemble(
 
     Example: segstress ensemble compact:cnn-normal compact:transformer-normal --data shapes:test --weights 0:1:0.5
     """
-    from ..jobs.spatial.ensemble import ensemble_report, mixtures
-    from ..jobs.spatial.specs import corruption_specs, multi_attack_spec, patch_places, stored_specs
+    from ..evaluation.ensemble import ensemble_report, mixtures
+    from ..planning.spatial import corruption_specs, multi_attack_spec, patch_places, stored_specs
 
     if len(members) != 2:
         raise typer.BadParameter(f"expected two models, found {len(members)}")
@@ -141,8 +141,8 @@ def corrupt(
     Example: segstress corrupt --data shapes:test --corruption fog,snow --severity 1,3 --export corrupted
     """
     from ..data import load
-    from ..jobs.corrupt import corrupts
-    from ..jobs.corrupt import export as write_images
+    from ..evaluation.corrupt import corrupts
+    from ..evaluation.corrupt import export as write_images
     from .progress import watch
 
     errors: list[str] = []

@@ -23,7 +23,7 @@ def plan_of(
     batch_size: int = 1,
 ) -> Any:
     """Every perturbation on every image: none may be spared, or zones could not be compared."""
-    from ..jobs import read_plan
+    from ..planning import read_plan
 
     numerics = {"device": device, "batch_size": batch_size}
     asked = {"models": list(models), "data": list(data), "perturbations": list(specs), "limit": limit, "seed": seed}
@@ -32,15 +32,16 @@ def plan_of(
 
 def carry_out(plan: Any, out: Path, workers: int, report: Callable[[Path], Path] | None = None) -> None:
     """Evaluate, write the page, print what is lost; exit code 1 where an image could not be answered."""
-    from ..jobs import Ways, evaluate
-    from ..jobs.spatial.report import spatial_report
-    from ..jobs.spatial.specs import too_large
+    from ..evaluation import evaluate
+    from ..evaluation.local_report import spatial_report
+    from ..planning.spatial import too_large
+    from ..runtime import RunOptions
     from .progress import watch
 
     with watch(console, "damaging") as progress:
         for warning in too_large(plan):
             progress.warn(warning)
-        done = evaluate(plan, out, Ways(workers), progress)
+        done = evaluate(plan, out, RunOptions(workers), progress)
     page = (report or spatial_report)(done.folder)
     _show(done.folder)
     console.print(f"Report: {page}", highlight=False, soft_wrap=True)
@@ -49,7 +50,7 @@ def carry_out(plan: Any, out: Path, workers: int, report: Callable[[Path], Path]
 
 def _show(folder: Path) -> None:
     """Class-mean accuracy inside and outside, and what is lost of it."""
-    from ..jobs.spatial.results import spots
+    from ..results.local_results import spots
 
     table = Table("model", "perturbation", "severity", "region", "inside", "RCE", "outside", "RCE", "whole", "RCE")
     for spot in spots(folder):

@@ -60,7 +60,7 @@ def train(
 
     Example: segstress train --recipe pgd-at --share 0.5 --data shapes:train?count=2000 --epochs 8
     """
-    from ..jobs.train import read_training_plan, train
+    from ..fitting.train import read_training_plan, train
     from ..runtime.launch import leads
 
     told = {

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Shaped
 
 from ..core import BadImage, BadInput
-from .ballots.ballot import Scheme
+from .formats.label_task import Scheme
 
 POOL = ""  # stands for the pool's own masks among the tables of models
 

@@ -3,7 +3,19 @@
 from ..core import import_all
 from .dataset import Dataset, Sample, datasets, load, readable
 from .resize import Resize, resize, resize_images, resize_mask
+from .sample import stack
 
 import_all(__name__, __path__)
 
-__all__ = ["Dataset", "Resize", "Sample", "datasets", "load", "readable", "resize", "resize_images", "resize_mask"]
+__all__ = [
+    "Dataset",
+    "Resize",
+    "Sample",
+    "datasets",
+    "load",
+    "readable",
+    "resize",
+    "resize_images",
+    "resize_mask",
+    "stack",
+]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
+
+from ..core import Batch
 
 
 @dataclass(frozen=True)
@@ -18,3 +22,13 @@ class Sample:
     valid: Bool[Tensor, "h w"]  # False on void pixels, and everywhere on unlabelled images
     source: str  # sha256 of the image file; of made data a digest of settings and id
     notes: tuple[str, ...] = ()  # conversions that were made
+
+
+def stack(samples: Sequence[Sample]) -> Batch:
+    """Samples of one size as a batch."""
+    return Batch(
+        ids=tuple(sample.id for sample in samples),
+        images=torch.stack([sample.image for sample in samples]),
+        labels=torch.stack([sample.labels for sample in samples]),
+        valid=torch.stack([sample.valid for sample in samples]),
+    )

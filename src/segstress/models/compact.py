@@ -12,10 +12,10 @@ from torch import nn
 
 from ..core import settings
 from .checkpoint import restore
-from .convolutional import Convolutional
 from .model import Model, check_known, models, readable
-from .transformer import Transformer
-from .unet import UNet
+from .networks.convolutional import Convolutional
+from .networks.transformer import Transformer
+from .networks.unet import UNet
 
 ARCHITECTURES: dict[str, Callable[[int, int], nn.Module]] = {
     "cnn": Convolutional,

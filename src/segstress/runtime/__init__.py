@@ -1,8 +1,8 @@
 """Where work runs and results rest."""
 
 from .executors import Local
-from .files import alone, write
 from .numerics import Numerics, record
+from .options import Progress, RunOptions
 from .parquet import read_table, write_table
 from .store import Cell, Shard, Store, Unit
 
@@ -10,12 +10,12 @@ __all__ = [
     "Cell",
     "Local",
     "Numerics",
+    "Progress",
+    "RunOptions",
     "Shard",
     "Store",
     "Unit",
-    "alone",
     "read_table",
     "record",
-    "write",
     "write_table",
 ]

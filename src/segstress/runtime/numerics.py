@@ -12,7 +12,7 @@ import torch
 from pydantic import Field
 
 from ..core import BadInput, settings, to_plain
-from .files import write
+from ..core.files import write
 
 
 @settings

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..core import BadInput
-from .files import write
+from ..core.files import write
 
 
 def write_table(path: Path, table: pa.Table) -> None:

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..core import digest
-from ..data.kept import pack, unpack
-from .files import write
+from ..core.files import write
+from ..data.packed_arrays import pack, unpack
 from .parquet import read_table, write_table
 
 Row = dict[str, Any]

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from ..attacks import Algorithm, attacks
-from ..attacks.feasible import norms
+from ..attacks.search.feasible import norms
 from ..core import Batch, perturbations, regions, uniform
 from ..metrics.counts import predict
 from .smallness import check_finds_small, check_orders_thresholds, check_tells_failure

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from segstress.attacks import Attack, Problem, attacks
-from segstress.attacks.deciding import deciding_distance, easiest_rivals
 from segstress.attacks.losses import View
+from segstress.attacks.minimal.deciding import deciding_distance, easiest_rivals
 from segstress.core import Threat
 from segstress.testing.toys import linear_model, scaled_batch, toy_batch, toy_model
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from segstress.attacks import Attack, Problem, attacks
-from segstress.attacks.history import History
+from segstress.attacks.search.history import History
 from segstress.core import Threat
 from segstress.metrics.counts import predict
 from segstress.testing import toy_batch, toy_model

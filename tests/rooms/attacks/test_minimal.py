@@ -13,8 +13,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import segstress
 from segstress.attacks import Attack, attacks
 from segstress.attacks.algorithms import alma_prox
-from segstress.attacks.feasible import Feasible
-from segstress.attacks.stride import Leash
+from segstress.attacks.minimal.step_length import Leash
+from segstress.attacks.search.feasible import Feasible
 from segstress.core import Threat
 from segstress.testing.toys import linear_model, scaled_batch, smallest_radius, toy_batch, toy_model
 

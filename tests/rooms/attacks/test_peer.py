@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from segstress.attacks import Attack, attacks
-from segstress.attacks.polish import POLISHING
+from segstress.attacks.search.polish import POLISHING
 from segstress.core import Threat
 from segstress.data import load as load_data
-from segstress.jobs.judge import stack
+from segstress.data import stack
 from segstress.models import load as load_model
 
 peer = pytest.importorskip("adv_lib.attacks.segmentation", exc_type=ImportError)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from segstress.attacks.losses import View
-from segstress.attacks.penalties import logit_ratio
+from segstress.attacks.minimal.penalties import logit_ratio
 from segstress.metrics.counts import predict
 
 

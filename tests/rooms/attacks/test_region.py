@@ -12,7 +12,7 @@ from torch.nn import functional
 from segstress.attacks import View, losses
 from segstress.attacks.losses import Past
 from segstress.attacks.losses.region import REST
-from segstress.attacks.problem import Problem
+from segstress.attacks.search.problem import Problem
 from segstress.core import Batch, Threat
 
 NEVER, ONCE, FIRST, VOID = 0, 1, 2, 3

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from segstress.jobs import Progress
-from segstress.jobs.mad.compete import Competition, begin, walk
-from segstress.jobs.mad.plan import read_contest
-from segstress.runtime import read_table
+from segstress.contests.compete import Competition, begin, walk
+from segstress.contests.plan import read_contest
+from segstress.runtime import Progress, read_table
 
 QUIET = Progress()
 POOL = "shapes:pool?count=20&size=32&labelled=true"

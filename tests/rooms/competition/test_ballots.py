@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from segstress.competition.ballots.ballot import Ballot, Reading, Scheme, colour_of, formats, png
-from segstress.competition.ballots.fiftyone import Shown, write_fiftyone
-from segstress.competition.ballots.palette_png import write_mask
+from segstress.competition.formats.fiftyone import Shown, write_fiftyone
+from segstress.competition.formats.label_task import Ballot, Reading, Scheme, colour_of, formats, png
+from segstress.competition.formats.palette_png import write_mask
 from segstress.core import BadInput
 from segstress.data import load
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 
+from segstress.contests.compete import reopen
+from segstress.contests.judge import open_booth, token
 from segstress.data import load
-from segstress.jobs.mad.compete import reopen
-from segstress.jobs.mad.judge import open_booth, token
-from segstress.judge.booth import Decision
 from segstress.models import load as load_model
+from segstress.voting.session import Decision
 
 POOL = "shapes:pool?count=12&size=32&labelled=true"
 MODELS = [word for seed in range(2) for word in ("--model", f"compact:cnn?seed={seed}")]

@@ -10,9 +10,9 @@ import pytest
 from contests import MODELS, QUIET, compete, rows
 from PIL import Image
 
+from segstress.contests.compete import begin, walk
+from segstress.contests.plan import read_contest
 from segstress.core import BadInput, to_plain
-from segstress.jobs.mad.compete import begin, walk
-from segstress.jobs.mad.plan import read_contest
 
 NETS = Path(__file__).parents[2] / "nets.py"
 FUSSY = """

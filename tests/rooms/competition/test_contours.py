@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.ndimage import zoom
 
-from segstress.competition.ballots.contours import outlines, paint, simplify
+from segstress.competition.formats.contours import outlines, paint, simplify
 
 maps = arrays(np.uint8, array_shapes(min_dims=2, max_dims=2, max_side=12), elements=st.integers(0, 3))
 

@@ -11,10 +11,10 @@ from contests import compete
 from PIL import Image
 
 from segstress.competition.votes import Vote
+from segstress.contests.compete import Competition
+from segstress.contests.labels import export, take_back
+from segstress.contests.rank import VOTES
 from segstress.core import BadInput, to_plain
-from segstress.jobs.mad.compete import Competition
-from segstress.jobs.mad.labels import export, take_back
-from segstress.jobs.mad.rank import VOTES
 
 
 def test_labels_of_annotators_judge_as_masks_do(tmp_path: Path) -> None:

@@ -12,14 +12,14 @@ import pytest
 
 from segstress.competition.matrices import Judged, aggressiveness, performance, resistance
 from segstress.competition.ranking import fit
+from segstress.competition.ranking_report import Standing
 from segstress.competition.select import Member
-from segstress.competition.standing import Standing
 from segstress.competition.uncertainty import rank
 from segstress.competition.votes import Vote, tally
+from segstress.contests.report import compare_standings, summary
 from segstress.core import BadInput
-from segstress.jobs.mad.report import compare_standings, summary
-from segstress.reports.competition import Contested, write_competition
-from segstress.reports.competition_gallery import Witness
+from segstress.reports.contest.gallery import Witness
+from segstress.reports.contest.page import Contested, write_competition
 
 NAMES = ["good", "fair", "<poor>"]
 CLASSES = ["ground", "cat", "dog"]

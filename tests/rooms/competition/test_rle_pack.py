@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from segstress.competition.ballots.ballot import Ballot, Scheme, formats
-from segstress.competition.ballots.rle_pack import LONGEST, pack_runs, unpack_runs
+from segstress.competition.formats.label_task import Ballot, Scheme, formats
+from segstress.competition.formats.rle_pack import LONGEST, pack_runs, unpack_runs
 from segstress.core import BadImage
 
 PAINTED = [[255, 0, 0, 0, 0], [0, 255, 255, 255, 0], [0, 0, 0, 0, 0]]

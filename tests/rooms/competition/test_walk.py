@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from contests import MODELS, QUIET, compete, rows
 
+from segstress.contests import plan, store
+from segstress.contests.compete import Competition, add, begin, reopen, walk
+from segstress.contests.plan import read_contest
+from segstress.contests.screening import screen
 from segstress.core import BadInput
-from segstress.jobs.mad import plan, store
-from segstress.jobs.mad.compete import Competition, add, begin, reopen, walk
-from segstress.jobs.mad.plan import read_contest
-from segstress.jobs.mad.screening import screen
-from segstress.runtime import parquet, write
+from segstress.core.files import write
+from segstress.runtime import parquet
 
 PLUGIN = """
 from segstress.core import settings

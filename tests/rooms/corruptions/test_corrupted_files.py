@@ -10,7 +10,7 @@ from PIL import Image
 
 import segstress
 from segstress.core import BadInput, stream
-from segstress.jobs.corrupt import corrupts, export
+from segstress.evaluation.corrupt import corrupts, export
 
 
 @pytest.fixture

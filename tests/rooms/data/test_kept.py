@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from segstress.core import BadInput
-from segstress.data.kept import pack, unpack
+from segstress.data.packed_arrays import pack, unpack
 
 ARRAYS = {
     "image": np.random.default_rng(0).random((3, 5, 7), dtype=np.float32),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sample_study
 
-from segstress.reports import ImageRow, Objects, Outcome, Study
+from segstress.results.study import ImageRow, Objects, Outcome, Study
 
 
 @pytest.fixture(scope="session")

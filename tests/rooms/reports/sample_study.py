@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segstress.reports import Frame, ImageRow, Objects, Outcome, Study
+from segstress.results.study import Frame, ImageRow, Objects, Outcome, Study
 
 CLASSES = ("background", "disc", "square", "triangle", "ring", "cross", "bar")
 PALETTE = ((38, 42, 51), (230, 97, 60), (64, 138, 201), (92, 173, 102), (232, 188, 74), (154, 106, 186), (84, 190, 190))

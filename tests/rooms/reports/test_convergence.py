@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from segstress.results.study.assessment import assess
+from segstress.results.study.convergence import BATTERY, convergence, convergence_drawing, descents
 
-from segstress.reports import Study
-from segstress.reports.assessment import assess
-from segstress.reports.convergence import BATTERY, convergence, convergence_drawing, descents
+from segstress.results.study import Study
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import math
 import pytest
 
 from segstress.metrics.intervals import Interval
-from segstress.reports.export import escape, to_csv, to_latex
-from segstress.reports.naming import percent, slugs
-from segstress.reports.table import Column, Table
+from segstress.reports.kit.export import escape, to_csv, to_latex
+from segstress.reports.kit.naming import percent, slugs
+from segstress.reports.kit.table import Column, Table
 
 TABLE = Table(
     "odd",

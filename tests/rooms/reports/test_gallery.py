@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 from sample_study import CLASSES, PALETTE
 
-from segstress.reports import Frame, Study
-from segstress.reports.gallery import COLUMNS, amplification, draw, paint, photograph, strongest, write_gallery
+from segstress.reports.kit.gallery import COLUMNS, amplification, draw, paint, photograph, strongest, write_gallery
+from segstress.results.study import Frame, Study
 
 
 def frame(delta: float, channels: int = 3) -> Frame:

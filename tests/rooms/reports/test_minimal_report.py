@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from segstress.reports.minimal import BEST, Find, costs, groups, places, smallest, table
-from segstress.reports.minimal_figures import curves
-from segstress.reports.minimal_page import headlines, write_page
+from segstress.reports.minimal.tables.figures import curves
+from segstress.reports.minimal.tables.page import headlines, write_page
+from segstress.reports.minimal.tables.tables import BEST, Find, costs, groups, places, smallest, table
 
 
 def find(attack, image, size, *, success=True, forwards=10):

@@ -12,7 +12,8 @@ import pytest
 import sample_study
 
 from segstress.core import BadInput
-from segstress.reports import Study, write
+from segstress.reports import write
+from segstress.results.study import Study
 
 TABLES = ("robust", "perturbations", "leave_out", "convergence", "classes", "sizes", "images", "attempts", "errors")
 FIGURES = ("histogram", "accuracies", "strongest", "size-bias", "convergence", "under-all")

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from segstress.core import regions
-from segstress.reports.spatial import Spot, known_mean
-from segstress.reports.spatial_ensemble import sweep
-from segstress.reports.spatial_figures import drawings
-from segstress.reports.spatial_page import leaner
-from segstress.reports.spatial_tables import attacked, common, masks, scores
+from segstress.reports.local.ensemble import sweep
+from segstress.reports.local.figures import drawings
+from segstress.reports.local.page import leaner
+from segstress.reports.local.tables import attacked, common, masks, scores
+from segstress.results.local import Spot, known_mean
 
 
 def counts(*images):

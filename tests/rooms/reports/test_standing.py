@@ -6,10 +6,11 @@ import math
 from dataclasses import replace
 
 import pytest
+from segstress.results.study.assessment import assess
+from segstress.results.study.standing import ALL, standing
 
-from segstress.reports import Study, summary
-from segstress.reports.assessment import assess
-from segstress.reports.standing import ALL, standing
+from segstress.reports import summary
+from segstress.results.study import Study
 
 
 def with_margins(tiny: Study) -> Study:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import sample_study
 
-from segstress.reports import Study, summary
+from segstress.reports import summary
+from segstress.results.study import Study
 
 MAIN = {"accuracy", "accuracy_image_mean", "cmiou", "nmiou"}
 FOREGROUND = {f"{name}_foreground" for name in MAIN}

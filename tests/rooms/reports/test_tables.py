@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from segstress.results.study.assessment import assess
+from segstress.results.study.image_tables import attempts, errors, images
+from segstress.results.study.tables import classes, perturbations, robust, sizes
 
-from segstress.reports import Study
-from segstress.reports.assessment import assess
-from segstress.reports.image_tables import attempts, errors, images
-from segstress.reports.table import Table
-from segstress.reports.tables import classes, perturbations, robust, sizes
+from segstress.reports.kit.table import Table
+from segstress.results.study import Study
 
 
 def column(table: Table, key: str) -> list:

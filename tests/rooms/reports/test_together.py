@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import sample_study
+from segstress.results.study.assessment import assess
+from segstress.results.study.grids import on_all_models, under_all_attacks
+from segstress.results.study.radii import families, radii
+from segstress.results.study.rivals import pairs, rivals
 
-from segstress.reports import Frame, Study
-from segstress.reports.assessment import assess
-from segstress.reports.grids import on_all_models, under_all_attacks
-from segstress.reports.radii import families, radii
-from segstress.reports.rivals import pairs, rivals
+from segstress.results.study import Frame, Study
 
 
 def test_radii_of_one_model_make_a_curve_from_clean_outwards(tiny: Study) -> None:

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from segstress.core import BadInput
-from segstress.jobs.rows import row_of
+from segstress.evaluation.rows import row_of
 from segstress.runtime import Cell, Shard, Store
 
 CELL = Cell(

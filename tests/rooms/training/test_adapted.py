@@ -10,7 +10,7 @@ from tests.rooms.models.test_frameworks import operators  # noqa: F401 (declares
 
 from segstress import load_model
 from segstress.core import BadInput
-from segstress.jobs.train import task_of, train
+from segstress.fitting.train import task_of, train
 from segstress.training.trainee import adapt
 
 from .conftest import NETWORKS

@@ -12,7 +12,7 @@ import yaml
 from safetensors.torch import load_file
 
 from segstress.core import BadInput, to_plain
-from segstress.jobs.train import train
+from segstress.fitting.train import train
 
 from .conftest import NETWORKS
 

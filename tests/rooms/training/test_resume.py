@@ -13,7 +13,7 @@ import yaml
 from safetensors.torch import load_file
 
 from segstress.core import to_plain
-from segstress.jobs.train import train
+from segstress.fitting.train import train
 from segstress.training import Watcher
 
 SEGSTRESS = Path(sys.executable).parent / "segstress"

@@ -12,12 +12,12 @@ from torch import Tensor
 from ...core import Radius, settings
 from ..algorithm import Seeks, attacks
 from ..losses import Pixels, View
-from ..penalties import logit_ratio, penalty_slope, spare_hardest
-from ..polish import POLISHING
-from ..problem import Problem
-from ..prox import prox
-from ..stride import Leash
-from ..tracker import suffices
+from ..minimal.penalties import logit_ratio, penalty_slope, spare_hardest
+from ..minimal.prox import prox
+from ..minimal.step_length import Leash
+from ..search.polish import POLISHING
+from ..search.problem import Problem
+from ..search.tracker import suffices
 
 CHECK = 10  # steps after which a pixel's penalty is judged
 SHARE = 0.3  # length of a step, of the size at the first success

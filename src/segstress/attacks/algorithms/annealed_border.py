@@ -12,10 +12,10 @@ from torch import Tensor
 
 from ...core import settings
 from ..algorithm import Seeks, attacks
-from ..deciding import DecidingError, easiest_rivals
-from ..polish import POLISHING
-from ..problem import Problem
-from ..stride import Stride
+from ..minimal.deciding import DecidingError, easiest_rivals
+from ..minimal.step_length import Stride
+from ..search.polish import POLISHING
+from ..search.problem import Problem
 
 DARE = 0.8  # part of the share asked for that counts as success at first; all of it from the middle of the run on
 PROBE = 0.25  # part of the run after which the rivals are chosen, and the largest part of it that this may cost

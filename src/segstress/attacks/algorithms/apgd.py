@@ -12,8 +12,8 @@ from torch import Tensor
 from ...core import settings
 from ..algorithm import Seeks, attacks
 from ..losses import LossName
-from ..problem import Problem
-from ..tracker import choose
+from ..search.problem import Problem
+from ..search.tracker import choose
 
 Deltas = Float[Tensor, "b c h w"]
 EARLY = ((2.0, 0.3), (1.5, 0.3))  # multiples of the radius before it is one, and their share of the steps

@@ -10,11 +10,11 @@ from torch import Tensor
 
 from ...core import settings
 from ..algorithm import Seeks, attacks
-from ..feasible import Feasible
 from ..losses import Pixels, View
-from ..polish import POLISHING
-from ..problem import Problem
-from ..stride import Stride
+from ..minimal.step_length import Stride
+from ..search.feasible import Feasible
+from ..search.polish import POLISHING
+from ..search.problem import Problem
 
 
 @attacks.register("asma")

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from ...core import Radius, settings
 from ..algorithm import Seeks, attacks
-from ..polish import POLISHING
-from ..problem import Problem
+from ..search.polish import POLISHING
+from ..search.problem import Problem
 
 
 @attacks.register("dag")

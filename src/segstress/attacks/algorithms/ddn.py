@@ -13,9 +13,9 @@ from torch import Tensor
 from ...core import settings
 from ..algorithm import Seeks, attacks
 from ..losses import LossName
-from ..polish import POLISHING
-from ..problem import Problem
-from ..stride import Stride
+from ..minimal.step_length import Stride
+from ..search.polish import POLISHING
+from ..search.problem import Problem
 
 
 @attacks.register("ddn")

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from ...core import settings, uniform
 from ..algorithm import Seeks, attacks
-from ..problem import Problem
-from ..tracker import choose
+from ..search.problem import Problem
+from ..search.tracker import choose
 
 
 @attacks.register("dla")

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from ...core import settings
 from ..algorithm import Seeks, attacks
-from ..feasible import Feasible
 from ..losses import LossName
-from ..polish import POLISHING
-from ..problem import Problem
+from ..search.feasible import Feasible
+from ..search.polish import POLISHING
+from ..search.problem import Problem
 
 PerImage = Float[Tensor, " b"]
 

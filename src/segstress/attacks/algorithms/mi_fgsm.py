@@ -12,7 +12,7 @@ from torch import Tensor
 from ...core import settings
 from ..algorithm import Seeks, attacks
 from ..losses import LossName
-from ..problem import Problem
+from ..search.problem import Problem
 
 
 @attacks.register("mi-fgsm")

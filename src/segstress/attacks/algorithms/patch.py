@@ -12,7 +12,7 @@ from torch import Tensor
 from ...core import settings, stream
 from ..algorithm import Seeks, attacks
 from ..losses import LossName
-from ..problem import Problem
+from ..search.problem import Problem
 
 Deltas = Float[Tensor, "b c h w"]
 Move = tuple[int, int]  # pixels down and to the right

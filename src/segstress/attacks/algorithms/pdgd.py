@@ -11,10 +11,10 @@ from torch import Tensor
 
 from ...core import Radius, settings
 from ..algorithm import Seeks, attacks
-from ..duals import Duals
-from ..polish import POLISHING
-from ..problem import Problem
-from ..stride import Stride
+from ..minimal.duals import Duals
+from ..minimal.step_length import Stride
+from ..search.polish import POLISHING
+from ..search.problem import Problem
 
 SHARE = 0.3  # length of a step, of the size at the first success
 

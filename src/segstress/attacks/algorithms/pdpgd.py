@@ -11,11 +11,11 @@ from torch import Tensor
 
 from ...core import Norm, Radius, settings
 from ..algorithm import Seeks, attacks
-from ..duals import Duals
-from ..polish import POLISHING
-from ..problem import Problem
-from ..prox import prox
-from ..stride import Leash
+from ..minimal.duals import Duals
+from ..minimal.prox import prox
+from ..minimal.step_length import Leash
+from ..search.polish import POLISHING
+from ..search.problem import Problem
 
 SHARE = 0.3  # length of a step, of the size at the first success
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from ...core import Radius, settings
 from ..algorithm import Seeks, attacks
 from ..losses import LossName
-from ..problem import Problem
+from ..search.problem import Problem
 
 
 @attacks.register("pgd")

@@ -11,10 +11,10 @@ from torch import Tensor
 
 from ...core import settings
 from ..algorithm import Seeks, attacks
-from ..feasible import PerImage
 from ..losses import LossName
-from ..polish import POLISHING
-from ..problem import Problem
+from ..search.feasible import PerImage
+from ..search.polish import POLISHING
+from ..search.problem import Problem
 
 LEAST = 1 / 16 / 255  # radius of every pixel at the lower end of the bracket
 CLOSE = 1.01  # ratio of the bracket's ends at which an image is found

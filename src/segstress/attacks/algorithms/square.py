@@ -11,8 +11,8 @@ from torch import Tensor
 
 from ...core import settings, uniform
 from ..algorithm import Seeks, attacks
-from ..problem import Problem
-from ..tracker import choose
+from ..search.problem import Problem
+from ..search.tracker import choose
 
 HALVINGS = (0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8)  # shares of the queries after which squares get smaller
 

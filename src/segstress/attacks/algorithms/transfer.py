@@ -12,9 +12,9 @@ from pydantic import model_validator
 from torch import Tensor
 
 from ...core import BadImage, settings
-from ...data.stored import content_of, open_stored
+from ...data.perturbed_images import content_of, open_stored
 from ..algorithm import Seeks, attacks
-from ..problem import Problem
+from ..search.problem import Problem
 
 PRECISION = 1e-6  # rounding of float32 images, in [0, 1] units
 EIGHT_BITS = 0.5 / 255  # the farthest that rounding to 8 bits carries a pixel

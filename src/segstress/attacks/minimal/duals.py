@@ -1,0 +1,47 @@
+"""The dual player of PDPGD and PDGD: how much each pixel's margin weighs against the norm."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional
+
+from ..losses import Pixels, View, losses
+from ..search.feasible import PerImage
+from ..search.problem import Problem
+
+LIMIT = 27.6  # of a log-weight either way: one in 10^12
+
+
+class Duals:
+    """Weights on the simplex of all pixels and the norm, moved by the sign of each margin (arXiv:2106.01538)."""
+
+    def __init__(self, problem: Problem, steps: int) -> None:
+        self.aim, self.steps, self.step = problem.aim, steps, 0
+        equal = -problem.aimed.clamp(min=1).to(problem.balance).log()
+        self.logs = equal[:, None, None].expand_as(problem.balance)  # the norm's own log-weight is zero
+        self.weights = self._simplex()
+
+    def at(self, step: int) -> Duals:
+        """Itself, ready for one step."""
+        self.step = step
+        return self
+
+    @property
+    def norm_weight(self) -> PerImage:
+        """What the norm weighs for every unit that the pixels weigh together."""
+        pixels = self.weights.flatten(1).sum(1)
+        return (1 - pixels).clamp(min=0) / pixels.clamp(min=torch.finfo(pixels.dtype).tiny)
+
+    def __call__(self, view: View) -> Pixels:
+        """The weighted loss of every margin; then pixels that stand bid more, and those that are won less."""
+        lead = (1 if view.targeted else -1) * losses.get("margin")(view)
+        if self.step > 0:
+            self.weights = self.weights.lerp(self._simplex(), 0.1)
+        left = (self.steps - 1 - self.step) / max(self.steps - 1, 1)
+        bid = 0.1 * (0.9 * left + 0.1) * lead.detach().sign()
+        self.logs = (self.logs + bid).clamp(-LIMIT, LIMIT)
+        return -self.weights * functional.softplus(lead)
+
+    def _simplex(self) -> Pixels:
+        raw = self.logs.exp() * self.aim
+        return raw / (1 + raw.flatten(1).sum(1))[:, None, None]

@@ -1,0 +1,60 @@
+"""What an augmented Lagrangian asks of every pixel: a constraint that is negative once it is won, and its price."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+from ..losses import Pixels, View, losses
+
+
+def logit_ratio(view: View, *, released: bool = False) -> Pixels:
+    """How far a pixel is from being won, in units of the logits' spread (DLR+ of arXiv:2206.07179).
+
+    The unit is a constant: the published code follows its slope too (`released`), which can lead away from the
+    nearest border. Two classes have no third to take the spread from, so the image's mean distance is the unit."""
+    side = 1 if view.targeted else -1
+    if released:
+        return side * losses.get("dlr")(view)
+    distance = side * losses.get("margin")(view)
+    if view.logits.shape[1] == 2:
+        total = (distance.detach().abs() * view.aim).flatten(1).sum(1)
+        unit = (total / view.aim.flatten(1).sum(1).clamp(min=1))[:, None, None]
+    else:
+        unit = _lead_over_third(view)
+    return distance / torch.where(unit > 0, unit, 1)  # equal logits, or an image all void, have none
+
+
+def _lead_over_third(view: View) -> Pixels:
+    """How far the largest logit is above the third, towards a goal above the mean of third and fourth.
+
+    On a CPU a running sort of the few largest is much faster than `topk`."""
+    largest: list[Pixels] = []
+    for plane in view.logits.detach().unbind(1):
+        for place, held in enumerate(largest):
+            largest[place], plane = torch.maximum(held, plane), torch.minimum(held, plane)
+        if len(largest) < (4 if view.targeted else 3):
+            largest.append(plane)
+    return largest[0] - torch.stack(largest[2:]).mean(0)
+
+
+def penalty_slope(constraint: Pixels, strength: Pixels, multiplier: Pixels, *, released: bool = False) -> Pixels:
+    """Derivative of the penalty m c + m s c^2 + s^2 c^3 / 6 above zero, m c / (1 - max(s, 1) c) below.
+
+    The published code has m c instead of m as the first term above zero (`released`), so that pixels that are hardly
+    standing are hardly pushed."""
+    c, s, m = constraint, strength, multiplier
+    above = (m * c if released else m) + 2 * m * s * c + s.square() * c.square() / 2
+    below = m / (1 - s.clamp(min=1) * c).square()
+    return torch.where(c >= 0, above, below)
+
+
+def spare_hardest(constraint: Pixels, aim: Bool[Tensor, "b h w"], share: float) -> Bool[Tensor, "b h w"]:
+    """The aim without that share of each image's pixels, those farthest from being won; ties are kept."""
+    flat = torch.where(aim, constraint, -torch.inf).flatten(1)
+    largest = flat.topk(max(int(share * flat.shape[1]), 1), dim=1).values
+    spared = (share * aim.flatten(1).sum(1).double()).long()
+    last = largest.gather(1, (spared - 1).clamp(min=0)[:, None])[:, 0]
+    limit = torch.where(spared > 0, last, torch.inf)
+    return aim & (constraint <= limit[:, None, None])

@@ -1,0 +1,86 @@
+"""Proximal steps: the point near a delta that trades distance, in a metric, against the length of the delta.
+
+Each solves argmin over p of sum h (p - delta)^2 / 2 + strength * norm(p), image by image, h > 0 weighing elements.
+The number of passes over the elements is fixed, so that the host never waits for a value.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from ..search.feasible import Deltas, Feasible, PerImage
+
+PASSES = 72  # exact in float64 from any start
+WARM_PASSES = 8  # enough from the radius of the step before, which is rarely far
+
+
+def prox(allowed: Feasible, delta: Deltas, metric: Deltas, strength: PerImage, near: PerImage) -> Deltas:
+    """The proximal step of the norm in which the attack measures, inside box and region, its length perhaps `near`."""
+    match allowed.norm:
+        case "linf":
+            return prox_linf(delta, metric, strength, allowed.lower, allowed.upper, near=near, passes=WARM_PASSES)
+        case "l2":
+            return prox_l2(delta, metric, strength, passes=WARM_PASSES).clamp(allowed.lower, allowed.upper)
+        case "l1":
+            return prox_l1(delta, metric, strength, allowed.lower, allowed.upper)
+        case "l0":  # of the share of pixels: at the price of one each, none would move for hundreds of steps
+            return prox_l0(delta, metric, strength / delta[0, 0].numel(), allowed.lower, allowed.upper)
+
+
+def prox_linf(
+    delta: Deltas,
+    metric: Deltas,
+    strength: PerImage,
+    lower: Deltas,
+    upper: Deltas,
+    *,
+    near: PerImage | None = None,
+    passes: int = PASSES,
+) -> Deltas:
+    """Exact with the box (Rony et al. 2023, arXiv:2206.07179, proposition 1): clip at the root of a derivative.
+
+    For a length r the best point is the boxed delta, clipped; the derivative in r is strength minus the sum of
+    h (|delta| - r) over the elements whose boxed length is above r. Newton's steps find its root within few passes;
+    every third pass halves the bracket, because the box makes the derivative jump."""
+    boxed = delta.clamp(lower, upper)
+    length, h = boxed.abs().flatten(1), metric.flatten(1)
+    pull_of = h * delta.abs().flatten(1)
+    low, high, above = torch.zeros_like(strength), length.amax(1), torch.empty_like(h)
+    radius = low if near is None else near.minimum(high)
+    for number in range(passes):
+        torch.gt(length, radius[:, None], out=above)
+        weight, pull = torch.linalg.vecdot(above, h), torch.linalg.vecdot(above, pull_of)
+        rising = strength >= pull - weight * radius
+        low, high = torch.where(rising, low, radius), torch.where(rising, radius, high)
+        newton = (pull - strength) / weight.clamp(min=torch.finfo(h.dtype).tiny)
+        useful = (newton >= low) & (newton <= high) & ((passes - number) % 3 > 0)
+        radius = torch.where(useful, newton, (low + high) / 2)
+    limit = radius[:, None, None, None]
+    return boxed.clamp(-limit, limit)
+
+
+def prox_l2(delta: Deltas, metric: Deltas, strength: PerImage, *, passes: int = PASSES) -> Deltas:
+    """Exact without a box: p = h delta / (h + strength / r), where r is the length of p, found by halving."""
+    low, high = torch.zeros_like(strength), delta.flatten(1).norm(dim=1)
+    pull, t = metric * delta, strength[:, None, None, None]
+    for _ in range(passes):
+        middle = (low + high) / 2
+        longer = (
+            torch.addcmul(t, metric, middle[:, None, None, None]).reciprocal_().mul_(pull).flatten(1).norm(dim=1) > 1
+        )
+        low, high = torch.where(longer, middle, low), torch.where(longer, high, middle)
+    radius = high[:, None, None, None]
+    return pull * radius / (metric * radius + t).clamp(min=torch.finfo(delta.dtype).tiny)
+
+
+def prox_l1(delta: Deltas, metric: Deltas, strength: PerImage, lower: Deltas, upper: Deltas) -> Deltas:
+    """Exact with the box, element by element: shrink by strength / h, then clip, because the cost is convex."""
+    shrunk = (delta.abs() - strength[:, None, None, None] / metric).clamp(min=0)
+    return (delta.sign() * shrunk).clamp(lower, upper)
+
+
+def prox_l0(delta: Deltas, metric: Deltas, strength: PerImage, lower: Deltas, upper: Deltas) -> Deltas:
+    """Exact with the box, pixel by pixel: the boxed delta where it gains more than the price of a pixel, else zero."""
+    boxed = delta.clamp(lower, upper)
+    gain = (metric * (delta.square() - (boxed - delta).square())).sum(1, keepdim=True) / 2
+    return boxed * (gain > strength[:, None, None, None])

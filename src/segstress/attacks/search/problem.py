@@ -1,0 +1,229 @@
+"""The only way for an attack to look at the model: masks, projects, counts passes, remembers the best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Literal, NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from ...core import BadInput, Batch, Threat, uniform
+from ..losses import Loss, Past, View
+from .feasible import Feasible
+from .history import History
+from .passes import Seen, balance, judge, mean, read, select, spread
+from .tracker import Smallest, Tracker, suffices
+
+Deltas = Float[Tensor, "b c h w"]
+PerImage = Float[Tensor, " b"]
+Mask = Bool[Tensor, "b h w"]
+Seeks = Literal["damage", "smallness"]
+THRESHOLDS = (0.99, 0.95, 0.9)  # shares of won pixels for which a search for smallness keeps its best
+
+
+class Verdict(NamedTuple):
+    """What the predictions of a look were worth; images left out have won, and beat no score."""
+
+    standing: PerImage  # pixels still to be won
+    miou: PerImage
+    damage: PerImage
+    success: Bool[Tensor, " b"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one pass showed of every image; those left out show zeros, and damage 1."""
+
+    gradient: Deltas | Float[Tensor, "b 0"]  # uphill, of the loss summed over an image's pixels; empty after a peek
+    loss: PerImage  # the larger, the better for the attacker
+    track: PerImage  # the second loss, on the same logits
+    verdict: Callable[[], Verdict]  # worked out when first asked for, unless the memory needed it anyway
+
+    @property
+    def damage(self) -> PerImage:
+        """Share of the aimed pixels that are won."""
+        return self.verdict().damage
+
+    @property
+    def success(self) -> Bool[Tensor, " b"]:
+        """Whether that is enough."""
+        return self.verdict().success
+
+    @property
+    def miou(self) -> PerImage:
+        """Of the prediction against the labels, or against the goal; 0 where only smallness counts."""
+        return self.verdict().miou
+
+
+class Problem:
+    """One batch under one threat, for the length of one attack."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        batch: Batch,
+        threat: Threat,
+        *,
+        seeks: Seeks = "damage",
+        region: Mask | None = None,
+        aim: Mask | None = None,
+        weights: tuple[float, ...] = (),
+        seed: int = 0,
+        draws: int = 1,
+        keep: Literal["best", "last"] = "best",
+    ) -> None:
+        if model.training:
+            raise BadInput("the model is in train mode, so its output depends on the batch; call model.eval() first")
+        self.model, self.batch, self.threat, self.seed = model, batch, threat, seed
+        self.seeks, self.draws, self.keep = seeks, draws, keep
+        self.reach = threat.radius if seeks == "damage" else math.inf  # how far a look goes
+        self.targeted = batch.goal is not None
+        self.labels = batch.labels if batch.goal is None else batch.goal
+        valid = batch.valid if batch.goal_valid is None else batch.goal_valid
+        self.aim = valid if aim is None else valid & aim
+        self.aimed = self.aim.flatten(1).sum(1)
+        self.balance = balance(self.labels, self.aim, weights).to(batch.images)
+        self.feasible = Feasible(batch.images, threat.norm, region)
+        self.forwards = torch.zeros(len(batch), dtype=torch.int64)
+        self.backwards = torch.zeros(len(batch), dtype=torch.int64)
+        goals = ["any"] if self.targeted else ["accuracy", "miou"]
+        self.trackers = {goal: Tracker(batch.images) for goal in (goals if math.isfinite(threat.radius) else [])}
+        lower = [share for share in THRESHOLDS if share < threat.enough]
+        shares = [threat.enough, *lower] if seeks == "smallness" else []
+        self.smallest = {f"{100 * share:g}%": Smallest(batch.images, share) for share in shares}
+        self._unfinished, self._looks = list(range(len(batch))), 0
+        self.history = History()
+        self._past: Past | None = None
+        self._first_distance: PerImage | None = None
+        if keep == "best":
+            self.peek(torch.zeros_like(batch.images))
+
+    @property
+    def finished(self) -> bool:
+        """Whether no image has a pixel left to win."""
+        return not self._unfinished
+
+    def start(self, random: bool, purpose: str = "start-0", *, radius: float | None = None) -> Deltas:
+        """Zero, or a draw from the ball that depends on seed and image id only."""
+        images, length = self.batch.images, self.threat.radius if radius is None else radius
+        if not random:
+            return torch.zeros_like(images)
+        draw = uniform(images, self.batch.ids, self.seed, purpose)
+        return self.feasible.project(
+            length * (draw if self.threat.norm == "linf" else self.feasible.steepest(draw)), length
+        )
+
+    def look(
+        self,
+        delta: Deltas,
+        loss: str | Loss | None,
+        progress: float = 0.0,
+        *,
+        radius: float | PerImage | None = None,
+        track: str | Loss | None = None,
+        resting: Bool[Tensor, " b"] | None = None,
+        slope: bool = True,
+    ) -> Look:
+        """Forward and backward at the delta, projected into `radius` (by default the farthest that a look goes)."""
+        delta = self.feasible.project(delta, self.reach if radius is None else radius)
+        asleep = set() if resting is None else set(resting.nonzero()[:, 0].tolist())
+        places = [place for place in self._unfinished if place not in asleep]
+        if not places:
+            return self._nothing(delta)
+        seen, views = self._see(
+            select(self.feasible.apply(delta), places).detach(), places, loss, progress, track, slope
+        )
+        verdict = cache(partial(self._judge, views, places))
+        if self.keep == "best":
+            self._remember(delta, verdict())
+            views.clear()  # their logits need not outlive the look
+        whole = len(self.batch)
+        gradient, value, second = (spread(part, places, whole) for part in seen)
+        return Look(gradient, value, second, verdict)
+
+    def peek(
+        self,
+        delta: Deltas,
+        loss: str | Loss | None = None,
+        *,
+        radius: float | PerImage | None = None,
+        resting: Bool[Tensor, " b"] | None = None,
+    ) -> Look:
+        """Forward only, without a gradient; the memory knows this delta too."""
+        return self.look(delta, loss, 1.0, radius=radius, resting=resting, slope=False)
+
+    def _nothing(self, delta: Deltas) -> Look:
+        none = delta.new_zeros(len(delta))
+        return Look(
+            torch.zeros_like(delta), loss=none, track=none, verdict=lambda: Verdict(none, none, none + 1, none == 0)
+        )
+
+    def _see(
+        self,
+        images: Float[Tensor, "n c h w"],
+        places: list[int],
+        loss: str | Loss | None,
+        progress: float,
+        track: str | Loss | None,
+        slope: bool,
+    ) -> tuple[Seen, list[View]]:
+        """The mean of as many passes as the model needs draws, and what each of them gave."""
+        images.requires_grad_(slope)
+        seen, views = [], []
+        for _ in range(self.draws):
+            with torch.set_grad_enabled(slope):
+                view = self._view(self.model(images), places, progress)
+                seen.append(read(view, images, loss, track))
+            views.append(view)
+        self.forwards[places] += self.draws
+        self.backwards[places] += self.draws * slope
+        return mean(seen), views
+
+    def _view(self, logits: Float[Tensor, "n k h w"], places: list[int], progress: float) -> View:
+        self._looks += 1
+        labels, aim, balance = (select(each, places) for each in (self.labels, self.aim, self.balance))
+        check, recall = self._looks % 10 == 1, partial(self._recall, places)
+        view = View(logits, labels, aim, balance, progress, self.targeted, check=check, recall=recall)
+        if self._first_distance is None:
+            self._first_distance = spread(view.distance, places, len(self.batch), fill=1.0)
+        return replace(view, first_distance=select(self._first_distance, places))
+
+    def _recall(self, places: list[int], won: Mask) -> Past:
+        """What was won at the first look that asked and at any since, now that this is won."""
+        now = spread(won, places, len(self.batch))
+        first, once = (now, now) if self._past is None else self._past
+        self._past = Past(first, once | now)
+        return Past(*(select(each, places) for each in self._past))
+
+    def _judge(self, views: list[View], places: list[int]) -> Verdict:
+        wanted = self.seeks == "damage" or bool(self.trackers)
+        standing, miou = mean([judge(view, miou=wanted) for view in views])
+        whole, aimed = len(self.batch), select(self.aimed, places)
+        won = 1 - (standing / aimed.clamp(min=1)).to(self.batch.images)
+        return Verdict(
+            standing=spread(standing, places, whole, fill=torch.inf),
+            miou=spread(miou, places, whole, fill=torch.inf),
+            damage=spread(won, places, whole, fill=1.0),
+            success=spread(suffices(standing, aimed, self.threat.enough), places, whole, fill=True),
+        )
+
+    def _remember(self, delta: Deltas, found: Verdict) -> None:
+        """Show the iterate to the trackers where it lies inside the threat's ball, and let finished images go."""
+        size = self.feasible.size(delta)
+        for smallest in self.smallest.values():
+            smallest.show(found.standing, self.aimed, size, delta)
+        if not self.trackers:
+            return
+        inside = size <= self.threat.radius * (1 + 1e-6)
+        for goal, tracker in self.trackers.items():
+            tracker.show(found.miou if goal == "miou" else found.standing, delta, inside)
+        if not self.targeted:
+            self.history.note(self.forwards, self.trackers["accuracy"].score)
+        if self.seeks == "damage":
+            left = next(iter(self.trackers.values())).score > 0
+            self._unfinished = [place for place in self._unfinished if left[place]]

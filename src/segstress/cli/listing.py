@@ -1,0 +1,36 @@
+"""Everything that can be named, with one line on each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..attacks import attacks, losses
+from ..competition.discrepancy import concordances
+from ..competition.formats.label_task import formats
+from ..core import Registry, regions, targets
+from ..corruptions import corruptions
+from ..data import datasets
+from ..metrics import metrics
+from ..models import models
+from ..planning.battery import batteries, battery
+
+REGISTRIES: dict[str, Registry[Any]] = {
+    "attacks": attacks,
+    "losses": losses,
+    "corruptions": corruptions,
+    "models": models,
+    "datasets": datasets,
+    "regions": regions,
+    "targets": targets,
+    "metrics": metrics,
+    "concordances": concordances,
+    "formats": formats,
+}
+
+
+def listing(sort: str) -> list[tuple[str, str]]:
+    """Names of one sort and what they stand for."""
+    if sort == "batteries":
+        return [(name, f"v{battery(name).version}. {battery(name).about}") for name in batteries()]
+    registry = REGISTRIES[sort]
+    return [(name, registry.about(name)) for name in registry.names()]

@@ -1,0 +1,92 @@
+"""CVAT's "Segmentation mask 1.1": a zip of colour masks and the list of what the colours mean."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from ...core import BadImage, BadInput, settings
+from ...data.labelling import UNKNOWN, colour_code, translate
+from .label_task import Ballot, Reading, Scheme, colour_of, formats, open_image, png, write_pixels
+
+ARCHIVE = "segmentation-masks.zip"
+MASKS = "SegmentationClass"
+VOID_NAME, VOID_LABEL = "void", 255  # the name of what does not count, and the label whose colour it takes
+
+
+@formats.register("cvat")
+@settings
+class Cvat:
+    """CVAT segmentation masks: a zip to upload, beside the images of the task."""
+
+    def write(self, ballots: Iterable[Ballot], scheme: Scheme, folder: Path) -> None:
+        """The images in a folder, the masks in a zip."""
+        folder.mkdir(parents=True, exist_ok=True)
+        colours = np.array([*map(colour_of, range(len(scheme.classes))), colour_of(VOID_LABEL)], dtype=np.uint8)
+        if len(np.unique(colours, axis=0)) < len(colours):
+            raise BadInput(f"cvat: {len(scheme.classes)} classes need more than 255 colours; choose another format")
+        names = []
+        with zipfile.ZipFile(folder / ARCHIVE, "w", zipfile.ZIP_DEFLATED) as archive:
+            for ballot in ballots:
+                write_pixels(ballot, folder / "images")
+                places = np.where(ballot.labels == scheme.void, len(scheme.classes), ballot.labels)
+                archive.writestr(f"{MASKS}/{ballot.image}.png", png(colours[places]))
+                names.append(ballot.image)
+            archive.writestr("ImageSets/Segmentation/default.txt", "".join(f"{name}\n" for name in names))
+            archive.writestr("labelmap.txt", _label_map([*scheme.classes, VOID_NAME], colours))
+
+    def read(self, folder: Path, scheme: Scheme) -> Iterator[Reading]:
+        """Every mask in the zip, or in every zip of the folder."""
+        archives = [folder] if folder.is_file() else sorted(folder.glob("*.zip"))
+        if not archives:
+            raise BadInput(f"{folder} holds no .zip; expected what CVAT exports as Segmentation mask 1.1")
+        for path in archives:
+            try:
+                with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
+                    yield from _read(archive, scheme)
+            except (zipfile.BadZipFile, KeyError) as error:
+                raise BadInput(f"{path} is no CVAT export ({error}); export the task again") from error
+
+
+def _label_map(names: Iterable[str], colours: np.ndarray) -> str:
+    lines = ["# label:color_rgb:parts:actions"]
+    lines += [f"{name}:{','.join(map(str, colour))}::" for name, colour in zip(names, colours.tolist(), strict=True)]
+    return "\n".join(lines) + "\n"
+
+
+def _read(archive: zipfile.ZipFile, scheme: Scheme) -> Iterator[Reading]:
+    codes = _codes(archive.read("labelmap.txt").decode(), scheme)
+    for name in sorted(archive.namelist()):
+        path = PurePosixPath(name)
+        if path.parent.name == MASKS and path.suffix == ".png":
+            try:
+                yield Reading(path.stem, _labels(archive.read(name), path.name, codes, scheme))
+            except BadImage as error:
+                yield Reading(path.stem, fault=str(error))
+
+
+def _codes(text: str, scheme: Scheme) -> dict[int, int]:
+    """What each colour means; CVAT adds a `background` of its own for what nobody painted."""
+    codes = {}
+    for line in text.splitlines():
+        if line.strip() and not line.startswith("#"):
+            name, colour = line.split(":")[:2]
+            red, green, blue = (int(part) for part in colour.split(","))
+            if name in scheme.classes or name not in (VOID_NAME, "background"):
+                label = scheme.place(name)
+            else:
+                label = scheme.void if name == VOID_NAME else int(scheme.blank(1, 1)[0, 0])
+            codes[colour_code((red, green, blue))] = label
+    return codes
+
+
+def _labels(data: bytes, name: str, codes: dict[int, int], scheme: Scheme) -> np.ndarray:
+    pixels = np.asarray(open_image(data, name).convert("RGB"), dtype=np.int64) @ (1 << 16, 1 << 8, 1)
+    labels = translate(pixels, codes)
+    if (labels == UNKNOWN).any():
+        raise BadImage(f"{name}: colour 0x{pixels[labels == UNKNOWN][0]:06x} is not in labelmap.txt")
+    return labels.astype(scheme.blank(1, 1).dtype)

@@ -1,0 +1,66 @@
+"""The third step of a competition: how much every pair of models agrees on every image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..competition.discrepancy import BY_CLASS, concordances, pair_counts
+from ..competition.vocabulary import Vocabulary
+from ..runtime import Local, Progress
+from .plan import Contest, Entrant
+from .store import ContestStore, Part
+
+
+@dataclass(frozen=True)
+class CompareWork:
+    """All pairs that are missing on one shard; travels to a worker."""
+
+    folder: Path
+    shard_size: int
+    field: tuple[Entrant, ...]
+    metric: str
+    classes: int
+
+    def __call__(self, part: Part) -> int:
+        """Write the agreements of each model with the earlier ones."""
+        store = ContestStore(self.folder, self.shard_size)
+        rows = [row for row in range(1, len(self.field)) if not self._there(store, row, part)]
+        maps = [store.maps(entrant, part) for entrant in self.field]
+        directions = (2, self.classes) if self.metric in BY_CLASS else (2,)
+        found = {row: np.full((len(part.images), row, *directions), np.nan) for row in rows}
+        for place, image in enumerate(part.images):
+            present = [model for model, by_image in enumerate(maps) if image in by_image]
+            wanted = [present.index(row) for row in rows if row in present]
+            if not wanted:
+                continue
+            counts = pair_counts(np.stack([maps[model][image] for model in present]), self.classes, wanted)
+            scores = concordances.get(self.metric)(counts)
+            for later in wanted:
+                for earlier in range(later):
+                    both = np.stack([scores[later, earlier], scores[earlier, later]])
+                    found[present[later]][place, present[earlier]] = both
+        for row in rows:
+            store.write_pairs(self.field[row], part, self.metric, self.field[:row], found[row])
+        return len(part.images)
+
+    def _there(self, store: ContestStore, row: int, part: Part) -> bool:
+        return store.place(self.field[row], f"pairs-{self.metric}", part).exists()
+
+    def missing(self, part: Part) -> bool:
+        """Whether any pair of the shard is still to be compared."""
+        store = ContestStore(self.folder, self.shard_size)
+        return not all(self._there(store, row, part) for row in range(1, len(self.field)))
+
+
+def compare(
+    store: ContestStore, contest: Contest, field: list[Entrant], words: Vocabulary, progress: Progress, workers: int = 0
+) -> None:
+    """Agreement of every pair on every image."""
+    work = CompareWork(store.folder, store.shard_size, tuple(field), contest.metric, len(words.classes))
+    todo = [part for part in store.parts() if work.missing(part)]
+    progress.begin(sum(len(part.images) for part in todo))
+    for done in Local(workers, contest.numerics.threads).map(work, todo):
+        progress.advance(done)

@@ -1,0 +1,149 @@
+"""The straight line of a competition: index, predict, compare, select, judge, rank; each step resumes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pydantic import TypeAdapter
+
+from ..competition.ranking_report import JudgedBy, Standing
+from ..competition.vocabulary import Vocabulary
+from ..core import BadInput
+from ..core.files import alone, write
+from ..runtime import Progress, record
+from .compare import compare
+from .field import Field
+from .index import index
+from .plan import Contest, Entrant, admit, entrants, read_contest, vocabulary
+from .predict import forget_errors, predict
+from .rank import by_truth, by_votes
+from .select import Selection, find, read_members, select
+from .store import ContestStore
+
+FIELD = "field.json"  # the models and classes, as they were found when the competition was begun
+
+
+@dataclass(frozen=True)
+class Competition:
+    """A competition in its folder, ready for the next step."""
+
+    folder: Path
+    contest: Contest
+    field: list[Entrant]
+    words: Vocabulary
+
+    @property
+    def store(self) -> ContestStore:
+        """Where its results rest."""
+        return ContestStore(self.folder, self.contest.shard_size)
+
+    @property
+    def names(self) -> list[str]:
+        """Of the models, in their order."""
+        return [entrant.name for entrant in self.field]
+
+    def index(self, progress: Progress, workers: int = 0) -> pa.Table:
+        """Step 1: look at every image of the pool."""
+        with alone(self.folder):
+            return index(self.folder, self.contest, progress, workers)
+
+    def predict(self, progress: Progress, workers: int = 0, *, retry_errors: bool = False) -> list[str]:
+        """Step 2: every model on every image; what went wrong."""
+        with alone(self.folder):
+            record(self.folder, self.contest.numerics)
+            if retry_errors:
+                forget_errors(self.store, self.field)
+            return predict(self.store, self.contest, self.field, self.words, progress, workers)
+
+    def compare(self, progress: Progress, workers: int = 0) -> None:
+        """Step 3: agreement of every pair."""
+        with alone(self.folder):
+            compare(self.store, self.contest, self.field, self.words, progress, workers)
+
+    def select(self) -> Selection:
+        """Step 4: the most discrepant images."""
+        with alone(self.folder):
+            return select(self.store, self.contest, self.field, self.words)
+
+    def members(self) -> list[Any]:
+        """The selection as it stands."""
+        return read_members(self.folder, self.field, self.words)
+
+    def images(self) -> Field:
+        """The pool's images with every model's map."""
+        return Field(self.store, self.contest, self.field, self.words)
+
+    def rank(self, judged_by: JudgedBy, draws: int = 1000) -> Standing:
+        """Last step: who wins."""
+        if judged_by == "votes":
+            return by_votes(self.images(), self.members(), draws)
+        return by_truth(self.images(), self.members(), judged_by, draws)
+
+    def rank_by(self, metric: str, judged_by: JudgedBy, draws: int, progress: Progress, workers: int = 0) -> Standing:
+        """The ranking, had another metric of agreement selected the images; the selection stays as it is."""
+        if judged_by == "votes":
+            raise BadInput("other metrics select other images, on which nobody has voted; judge by masks or labels")
+        other = replace(self, contest=replace(self.contest, metric=metric))
+        other.compare(progress, workers)
+        found = find(self.store, other.contest, self.field, self.words)
+        return by_truth(self.images(), found.members, judged_by, draws)
+
+
+def begin(contest: Contest, folder: Path) -> Competition:
+    """A new competition, or the one that the folder holds if it is the same; every model is looked at once."""
+    field, data = entrants(contest), contest.data()
+    words = vocabulary(contest, field, data)
+    with alone(folder):
+        admit(folder, contest)
+        _check_kept(folder / FIELD, words, data.fingerprint())
+        plain = {"field": [asdict(entrant) for entrant in field], "words": asdict(words), "pool": data.fingerprint()}
+        write(folder / FIELD, json.dumps(plain, indent=1).encode())
+    return Competition(folder, contest, field, words)
+
+
+def _check_kept(path: Path, words: Vocabulary, pool: str) -> None:
+    """Refuse images or class tables other than those that the stored maps came from."""
+    if not path.exists():
+        return
+    plain = json.loads(path.read_text())
+    before = TypeAdapter(Vocabulary).validate_python(plain["words"])
+    if plain["pool"] != pool:
+        raise BadInput(f"the images of the pool have changed since {path.parent} was begun; choose another --out")
+    names = [entrant["name"] for entrant in plain["field"]]
+    changed = [name for name in names if before.tables.get(name) != words.tables.get(name)]
+    if changed or before.classes != words.classes:
+        what = f"for {changed[0]}" if changed else "in its classes"
+        raise BadInput(
+            f"the class file has changed {what} since {path.parent} was begun; "
+            "choose another --out, or only add new models to it"
+        )
+
+
+def reopen(folder: Path) -> Competition:
+    """The competition of a folder as it was begun; no model is loaded."""
+    contest = read_contest(folder)
+    plain = json.loads((folder / FIELD).read_text())
+    field = [Entrant(**entrant) for entrant in plain["field"]]
+    return Competition(folder, contest, field, TypeAdapter(Vocabulary).validate_python(plain["words"]))
+
+
+def add(folder: Path, models: Sequence[str]) -> Competition:
+    """Let more models compete (Algorithm 2): the steps then compute only their own maps and pairs."""
+    before = read_contest(folder)
+    if not models:
+        raise BadInput("add: expected at least one --model, found none")
+    return begin(replace(before, models=[*before.models, *models]), folder)
+
+
+def walk(competition: Competition, progress: Progress, workers: int = 0) -> tuple[Selection, list[str]]:
+    """From the pool to the selection, as far as it is not done yet; also what went wrong on the way."""
+    if not (competition.folder / "index.parquet").exists():
+        competition.index(progress, workers)
+    faults = competition.predict(progress, workers)
+    competition.compare(progress, workers)
+    return competition.select(), faults

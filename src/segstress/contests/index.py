@@ -1,0 +1,94 @@
+"""The first step of a competition: look at every image of the pool once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ..competition.perceptual import perceptual_hash
+from ..core import BadImage, BadInput, digest, import_source
+from ..data import Dataset, datasets
+from ..runtime import Local, Progress, read_table, write_table
+from .plan import Contest
+from .store import INDEX
+
+ID_LENGTH = 16  # hexadecimal digits of an image's id
+BLOCK = 256  # images indexed at a time
+
+
+@dataclass(frozen=True)
+class IndexWork:
+    """Look at some images of the pool; travels to a worker."""
+
+    folder: Path
+    pool: str  # spec as JSON
+    plugins: tuple[str, ...] = ()
+
+    def __call__(self, names: tuple[str, ...]) -> int:
+        """Write a block of index rows."""
+        for plugin in self.plugins:
+            import_source(plugin)
+        data = datasets.build(json.loads(self.pool))
+        rows = [_index_row(data, name) for name in names]
+        write_table(block_path(self.folder, names), pa.Table.from_pylist(rows, INDEX))
+        return len(names)
+
+
+def block_path(folder: Path, names: Sequence[str]) -> Path:
+    """Where the index rows of some images are written first."""
+    return folder / "index" / f"{digest(list(names))}.parquet"
+
+
+def _index_row(data: Dataset, name: str) -> dict[str, Any]:
+    try:
+        sample = data.read(name)
+    except BadImage as error:
+        return {"image": "", "name": name, "source": "", "status": "error", "message": str(error)}
+    height, width = sample.labels.shape
+    return {
+        "image": sample.source[:ID_LENGTH],
+        "name": name,
+        "source": sample.source,
+        "status": "ok",
+        "message": "",
+        "height": height,
+        "width": width,
+        "hash": perceptual_hash(sample.image.numpy()),
+    }
+
+
+def index(folder: Path, contest: Contest, progress: Progress, workers: int = 0) -> pa.Table:
+    """Ids by content, sizes, fingerprints; copies and unreadable files marked. The blocks make it resumable."""
+    data = contest.data()
+    names = data.ids()
+    blocks = [tuple(names[first : first + BLOCK]) for first in range(0, len(names), BLOCK)]
+    todo = [block for block in blocks if not block_path(folder, block).exists()]
+    progress.begin(sum(map(len, todo)))
+    work = IndexWork(folder, json.dumps(datasets.spec(data), sort_keys=True), tuple(contest.plugins))
+    for done in Local(workers, contest.numerics.threads).map(work, todo):
+        progress.advance(done)
+    table = pa.concat_tables([read_table(block_path(folder, block)) for block in blocks])
+    table = _mark_copies(table.sort_by([("image", "ascending"), ("name", "ascending")]))
+    if "ok" not in table["status"].to_pylist():
+        raise BadInput(f"pool {data.name}: none of its {len(names)} images can be read; {table['message'][0]}")
+    write_table(folder / "index.parquet", table)
+    return table
+
+
+def _mark_copies(table: pa.Table) -> pa.Table:
+    """Of images with the same content only the first name counts; they are neighbours, sorted by id."""
+    images, names, status, messages = (table[name].to_pylist() for name in ("image", "name", "status", "message"))
+    first = 0
+    for place in range(1, len(images)):
+        if images[place] != images[first]:
+            first = place
+        elif status[place] == "ok":
+            status[place], messages[place] = "duplicate", f"the same content as {names[first]}"
+    for name, values in (("status", status), ("message", messages)):
+        table = table.set_column(table.schema.get_field_index(name), name, pa.array(values))
+    return table

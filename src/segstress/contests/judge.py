@@ -1,0 +1,121 @@
+"""The judge page of a competition: questions from the selection, decisions into its folder."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core import BadInput, to_plain
+from ..core.files import write
+from ..data.packed_arrays import pack, unpack
+from ..data.palette import make_palette
+from ..voting.server import make_token
+from ..voting.session import Booth
+from ..voting.trial_list import Deck, Mode, Question, check_name, deal
+from .compete import Competition
+from .field import Field
+from .screening import decisions
+
+LABELS = "labels"  # the source of a map that annotators drew
+REPEATS = 0.1  # share of trials shown again with sides swapped
+
+
+class FieldPictures:
+    """Pictures of a competition; a shard that was opened for one image hands over all that will be asked for."""
+
+    def __init__(self, field: Field, images: Iterable[str]) -> None:
+        self.field, self.images = field, frozenset(images)
+        self.image = lru_cache(64)(field.pixels)
+        self._maps: dict[str, bytes] = {}  # compressed: many hundreds of images fit into memory
+
+    def labels(self, image: str, source: str) -> np.ndarray:
+        """A model's map, or the imported labels."""
+        if source == LABELS:
+            labels = self.field.label(image)
+            if labels is None:
+                raise BadInput(f"image {image} has no labels; import them first")
+            return labels
+        if image not in self._maps:
+            together = [other for other in self.field.shard(image) if other in self.images]
+            self._maps |= {other: pack(maps) for other, maps in self.field.maps(together)}
+        return unpack(self._maps[image])[source]
+
+
+def open_booth(competition: Competition, mode: Mode, repeats: float = REPEATS) -> Booth:
+    """A booth over the images of a competition."""
+    key = _key(competition.folder)
+    asked = questions(competition, mode)
+    words = competition.words
+    data = competition.contest.data()
+    palette = (
+        data.palette if len(data.palette) == len(words.classes) else make_palette(len(words.classes), words.background)
+    )
+    booth = Booth(
+        mode=mode,
+        secret=key["secret"],
+        ledger=decisions(competition.folder, mode),
+        pictures=FieldPictures(competition.images(), [question.image for question in asked]),
+        deal=_dealer(competition.folder, asked, mode, key["secret"], repeats),
+        classes=words.classes,
+        palette=palette,
+        void=words.scheme.void,
+    )
+    for question in asked:
+        booth.know(question.image, question.models)
+    return booth
+
+
+def token(folder: Path) -> str:
+    """The word in the page's address; the same after a restart, so that open pages go on."""
+    return str(_key(folder)["token"])
+
+
+def _key(folder: Path) -> dict[str, Any]:
+    path = folder / "judge.json"
+    if not path.exists():
+        write(path, json.dumps({"secret": secrets.token_hex(16), "token": make_token()}).encode())
+        path.chmod(0o600)
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+def questions(competition: Competition, mode: Mode) -> list[Question]:
+    """What to ask: each image and unordered pair once, each image and class once, or each labelled image once."""
+    names, words = competition.names, competition.words
+    classes: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for member in competition.members():
+        class_ = words.classes[member.class_]
+        pair = sorted((names[member.defender], names[member.attacker]))
+        key = {"choose": (member.image, *pair), "screen": (member.image, class_), "review": (member.image, LABELS)}[
+            mode
+        ]
+        classes[key].add(class_)
+    if mode == "screen":
+        return [Question(image=image, classes=(class_,)) for image, class_ in classes]
+    folder = competition.folder / "labels"
+    return [
+        Question(image=image, models=tuple(models), classes=tuple(sorted(shown)))
+        for (image, *models), shown in classes.items()
+        if mode == "choose" or (folder / f"{image}.png").exists()
+    ]
+
+
+def _dealer(folder: Path, asked: list[Question], mode: Mode, secret: str, repeats: float) -> Any:
+    """Decks that are written down when first dealt, so that sides never change under a person's eyes."""
+
+    def dealt(rater: str) -> Deck:
+        path = folder / "decks" / f"{mode}-{check_name(rater)}.json"
+        before = Deck(**json.loads(path.read_text())) if path.exists() else None
+        deck = deal(asked, mode, rater, secret, repeats if mode == "choose" else 0.0, before)
+        if deck != before:
+            write(path, json.dumps(to_plain(deck)).encode())
+        return deck
+
+    return lru_cache(256)(dealt)

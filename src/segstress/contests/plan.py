@@ -1,0 +1,147 @@
+"""What a competition asks: models, a pool of images, how they are compared and chosen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+import yaml
+from pydantic import Field
+
+from ..competition.discrepancy import concordances
+from ..competition.select import Rule
+from ..competition.vocabulary import Vocabulary, read_vocabulary
+from ..core import BadImage, BadInput, import_source, settings, to_plain
+from ..core.files import write
+from ..data import Dataset, resize
+from ..data import load as load_data
+from ..models import Model, fingerprint, models
+from ..models import load as load_model
+from ..models.pruned import rivals
+from ..planning.battery import Specs
+from ..planning.reading import checked, read_file, read_yaml
+from ..runtime import Numerics
+
+FILE = "contest.yaml"
+
+
+@settings
+class Contest:
+    """One competition; models may be added later, all else stays as it was begun."""
+
+    models: Specs
+    pool: str | dict[str, Any]  # dataset spec; masks in it can be the judge
+    classes: Path | None = None  # file that joins different label sets
+    background: int | None = None  # a class that forms no group, where neither the pool nor the class file says
+    metric: str = "miou"  # agreement of two maps: segstress list concordances
+    scale: str = "pool"  # bounds on class size: pool (quartiles), none, voc, a YAML table, or labelled data
+    rule: Rule = Rule()
+    copies: Annotated[int, Field(ge=0)] = 0  # pruned rivals of the first model
+    shard_size: Annotated[int, Field(ge=1)] = 32  # images written at a time; kept as begun
+    plugins: list[str] = Field(default_factory=list)
+    numerics: Numerics = Numerics()
+
+    def __post_init__(self) -> None:
+        for plugin in self.plugins:
+            import_source(plugin)
+        concordances.get(self.metric)
+
+    def data(self) -> Dataset:
+        """The pool."""
+        return load_data(self.pool)
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A model in a competition, under the name that tables use."""
+
+    name: str
+    spec: Mapping[str, Any]
+    print: str
+
+    @property
+    def key(self) -> str:
+        """Folder of its results."""
+        return f"{self.name}-{self.print}"
+
+
+def entrants(contest: Contest) -> list[Entrant]:
+    """The models in their order; where two share a label, the later one carries its hash."""
+    specs = [*contest.models, *(rivals(contest.models[0], contest.copies) if contest.models else [])]
+    built: dict[str, Model] = {}
+    for model in map(models.build, specs):
+        built.setdefault(fingerprint(load_model(model), model), model)
+    if len(built) < 2:
+        raise BadInput(f"a competition needs at least two different models, found {len(built)}; try --copies 3")
+    found: list[Entrant] = []
+    used: Counter[str] = Counter()
+    for weights, model in built.items():
+        name = model.label if not used[model.label] else f"{model.label}-{weights[:4]}"
+        used[model.label] += 1
+        found.append(Entrant(name, models.spec(model), weights))
+    return found
+
+
+def vocabulary(contest: Contest, field: list[Entrant], data: Dataset) -> Vocabulary:
+    """The common classes, checked against what every model really gives for an image of the pool."""
+    names = [entrant.name for entrant in field]
+    outputs = _outputs(contest, field, data)
+    if contest.classes is not None:
+        try:
+            content = read_yaml(contest.classes.read_text(), str(contest.classes))
+        except OSError as error:
+            raise BadInput(f"class file {contest.classes} cannot be read: {error.strerror}") from error
+        words = read_vocabulary(content, names)
+    elif data.classes:
+        words = Vocabulary(tuple(data.classes), data.background)
+    else:
+        first = outputs[names[0]]
+        words = Vocabulary(tuple(f"class {number}" for number in range(first)), contest.background)
+    words.check(outputs)
+    return words
+
+
+def _outputs(contest: Contest, field: list[Entrant], data: Dataset) -> dict[str, int]:
+    """Number of classes that each model gives, seen on the first image of the pool that can be read."""
+    for name in data.ids():
+        try:
+            sample = resize(data.read(name), data.resize)
+        except BadImage:
+            continue
+        found = {}
+        for entrant in field:
+            model = load_model(entrant.spec).to(contest.numerics.device, contest.numerics.torch_dtype())
+            with torch.no_grad():
+                images = sample.image[None].to(contest.numerics.device, contest.numerics.torch_dtype())
+                found[entrant.name] = model(images).shape[1]
+        return found
+    raise BadInput(f"pool {data.name}: none of its {len(data.ids())} images can be read")
+
+
+def read_contest(source: Path | Mapping[str, Any]) -> Contest:
+    """A competition from a file, a folder that holds one, or a mapping."""
+    if isinstance(source, Mapping):
+        plain = dict(source)
+    else:
+        plain = read_file(source / FILE if source.is_dir() else source, "begin with segstress mad index")
+    return checked(Contest, plain, "competition")
+
+
+def admit(folder: Path, contest: Contest) -> None:
+    """Write the plan, or refuse one that changes more than the list of models, which may only grow."""
+    path = folder / FILE
+    plain = to_plain(contest)
+    if path.exists():
+        before = to_plain(read_contest(path))
+        grown = plain["models"][: len(before["models"])] == before["models"]
+        changed = [key for key in plain if key not in ("models", "numerics") and plain[key] != before[key]]
+        if changed or not grown:
+            raise BadInput(
+                f"{folder} holds another competition ({', '.join(changed) or 'models'} differ); "
+                "choose another --out, or only add models at the end"
+            )
+    write(path, yaml.safe_dump(plain, sort_keys=False).encode())

@@ -1,0 +1,107 @@
+"""The second step of a competition: every model on every image of the pool, label maps and histograms kept."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from ..competition.vocabulary import Vocabulary
+from ..core import BadImage, BadInput, import_source
+from ..data import Dataset, Sample, datasets, resize
+from ..metrics.counts import predict as labels_of
+from ..models import load as load_model
+from ..runtime import Local, Numerics, Progress
+from .plan import Contest, Entrant
+from .store import ContestStore, Part
+
+
+@dataclass(frozen=True)
+class PredictWork:
+    """One model on one shard of the pool, from the image where it was interrupted; travels to a worker."""
+
+    folder: Path
+    pool: str
+    shard_size: int
+    words: Vocabulary
+    numerics: Numerics
+    plugins: tuple[str, ...] = ()
+
+    def __call__(self, unit: tuple[Entrant, Part]) -> tuple[int, list[str]]:
+        """Write maps and histograms; what comes back is the number of images and what went wrong."""
+        for plugin in self.plugins:
+            import_source(plugin)
+        entrant, part = unit
+        model = _model(json.dumps(dict(entrant.spec), sort_keys=True), self.numerics)
+        data = _data(self.pool)
+        store = ContestStore(self.folder, self.shard_size)
+        maps, journal = store.begun(entrant, part), store.journal(entrant, part)
+        rows = []
+        for image, name in zip(part.images, part.names, strict=True):
+            try:
+                if image not in maps:
+                    maps[image] = self._map(model, resize(data.read(name), data.resize), entrant.name)
+                    journal.append(image, maps[image])
+                rows.append(_histogram(image, maps[image], self.words))
+            except Exception as error:
+                if isinstance(error, BadInput) and not isinstance(error, BadImage):
+                    raise
+                rows.append({"image": image, "status": "error", "message": str(error).splitlines()[0], "size": 0})
+        store.write_maps(entrant, part, maps, rows)
+        faults = [row for row in rows if row["status"] == "error"]
+        return len(rows), [f"{entrant.name} on {row['image']}: {row['message']}" for row in faults]
+
+    @torch.no_grad()
+    def _map(self, model: nn.Module, sample: Sample, name: str) -> np.ndarray:
+        images = sample.image[None].to(self.numerics.device, self.numerics.torch_dtype())
+        logits = model(images)
+        if logits.shape[-2:] != images.shape[-2:]:
+            raise BadImage(f"the prediction is {tuple(logits.shape[-2:])}, the image {tuple(images.shape[-2:])}")
+        return self.words.translate(labels_of(logits)[0].cpu().numpy(), name)
+
+
+def _histogram(image: str, labels: np.ndarray, words: Vocabulary) -> dict[str, Any]:
+    pixels = np.bincount(labels[labels != words.scheme.void], minlength=1)
+    shown = np.flatnonzero(pixels)
+    row = {"image": image, "status": "ok", "message": "", "size": labels.size}
+    return row | {"classes": shown.tolist(), "pixels": pixels[shown].tolist()}
+
+
+def predict(
+    store: ContestStore, contest: Contest, field: list[Entrant], words: Vocabulary, progress: Progress, workers: int = 0
+) -> list[str]:
+    """Label maps of every model for every usable image that has none yet; the pool is never in memory."""
+    parts = store.parts()
+    todo = [(entrant, part) for entrant in field for part in parts if not store.place(entrant, "rows", part).exists()]
+    progress.begin(sum(len(part.images) for _, part in todo))
+    pool = json.dumps(datasets.spec(contest.data()), sort_keys=True)
+    work = PredictWork(store.folder, pool, store.shard_size, words, contest.numerics, tuple(contest.plugins))
+    faults: list[str] = []
+    for done, found in Local(workers, contest.numerics.threads).map(work, todo):
+        progress.advance(done)
+        faults += found
+    return faults
+
+
+def forget_errors(store: ContestStore, field: list[Entrant]) -> None:
+    """Let models try again where they failed."""
+    for part in store.parts():
+        for entrant in field:
+            if store.place(entrant, "rows", part).exists() and store.failed(entrant, part):
+                store.forget(entrant, part)
+
+
+@lru_cache(maxsize=2)
+def _model(spec: str, numerics: Numerics) -> nn.Module:
+    return load_model(json.loads(spec)).to(numerics.device, numerics.torch_dtype())
+
+
+@lru_cache(maxsize=2)
+def _data(spec: str) -> Dataset:
+    return datasets.build(json.loads(spec))

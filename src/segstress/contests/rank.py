@@ -1,0 +1,158 @@
+"""The last step of a competition: who wins, judged by masks, imported labels or votes, and how surely."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pydantic
+
+from ..competition.matrices import Judged, aggressiveness, performance, resistance
+from ..competition.ranking import PRIOR, check_connected, fit, fit_ratios, geometric, perron, separable
+from ..competition.ranking_report import JudgedBy, Standing
+from ..competition.select import Member
+from ..competition.uncertainty import rank
+from ..competition.votes import Tally, Vote, check_votes, tally
+from ..core import BadInput
+from ..voting.decision_log import Ledger
+from .field import Field, quality
+from .screening import decisions
+
+VOTES = "votes.jsonl"  # votes that were not cast on our page, if there are any
+
+
+def by_truth(field: Field, members: Sequence[Member], judged_by: JudgedBy, draws: int = 1000) -> Standing:
+    """Ranking by the quality of both models on the images selected for them."""
+    names = [entrant.name for entrant in field.entrants]
+    truth_of = field.mask if judged_by == "masks" else field.trusted
+    places, table = _qualities(field, sorted({member.image for member in members}), truth_of)
+    counted = [member for member in members if _known(member, places, table)]
+    if not counted:
+        raise BadInput(f"no selected image has {judged_by} to judge by; import labels, or choose --judge votes")
+    judged = _judged(counted, places, table, len(names))
+    found = performance(judged)
+    matrices = {"aggressiveness": aggressiveness(found), "resistance": resistance(found)}
+    check_connected(matrices["aggressiveness"], names)
+    rankings = {name: rank(_measure(judged, name), judged.distinct, draws) for name in matrices}
+    ratios = matrices["aggressiveness"]
+    hold = PRIOR if separable(ratios) else 0.0
+    others = {
+        "bradley-terry": fit(ratios, "bradley-terry", hold),
+        "perron": perron(ratios),
+        "geometric": geometric(ratios),
+    }
+    notes = []
+    if len(counted) < len(members):
+        notes.append(f"{len(members) - len(counted)} memberships have no truth and do not count")
+    if hold:
+        notes.append(f"so many subsets are empty that strengths lean on a normal prior of precision {PRIOR}")
+    return Standing(
+        names=names,
+        judged_by=judged_by,
+        members=counted,
+        images=list(places),
+        rankings=rankings,
+        others=others,
+        matrices=matrices,
+        notes=notes,
+        judged=judged,
+        quality=table,
+    )
+
+
+def _measure(judged: Judged, name: str) -> Callable[[np.ndarray | None], np.ndarray]:
+    """Strengths by one of the two matrices, for any weights of the images."""
+    of = {"aggressiveness": aggressiveness, "resistance": resistance}[name]
+    return lambda weights: fit_ratios(of(performance(judged, weights)))
+
+
+def _qualities(
+    field: Field, images: Sequence[str], truth_of: Callable[[str], np.ndarray | None]
+) -> tuple[dict[str, int], np.ndarray]:
+    """Place of each image that has a truth, and the quality of every model on it."""
+    rows: list[list[float]] = []
+    places: dict[str, int] = {}
+    for image, maps in field.maps(images):
+        truth = truth_of(image)
+        if truth is not None:
+            places[image] = len(rows)
+            rows.append(
+                [quality(truth, maps[e.name], field.words) if e.name in maps else np.nan for e in field.entrants]
+            )
+    return places, np.array(rows).reshape(len(rows), len(field.entrants))
+
+
+def _known(member: Member, places: Mapping[str, int], table: np.ndarray) -> bool:
+    return member.image in places and bool(
+        np.isfinite(table[places[member.image], [member.defender, member.attacker]]).all()
+    )
+
+
+def _judged(members: Sequence[Member], places: Mapping[str, int], table: np.ndarray, models: int) -> Judged:
+    images, defenders, attackers, classes = (
+        np.array(column, dtype=np.int64)
+        for column in zip(*((places[m.image], m.defender, m.attacker, m.class_) for m in members), strict=True)
+    )
+    return Judged(models, images, defenders, attackers, classes, table[images, defenders], table[images, attackers])
+
+
+def by_votes(field: Field, members: Sequence[Member], draws: int = 1000) -> Standing:
+    """Ranking by people's choices: overall, and as attacker and defender."""
+    names = [entrant.name for entrant in field.entrants]
+    votes = check_votes(read_votes(field.store.folder), names)
+    cast = tally(votes, members, names)
+    wins = cast.overall()
+    check_connected(wins, names)
+    notes = []
+    if separable(wins):
+        notes.append(f"some models win or lose every vote: strengths lean on a normal prior of precision {PRIOR}")
+    rankings = {"overall": rank(lambda weights: fit(cast.overall(weights), prior=PRIOR), cast.distinct, draws)}
+    for place, role in enumerate(("attack", "defence")):
+        rankings[role] = rank(_role(cast, place), cast.distinct, draws)
+    others = {"bradley-terry": fit(wins, "bradley-terry", PRIOR), "ratios of votes": fit_ratios(cast.ratios())}
+    matrices = {"wins": wins, "attack": cast.attack(), "defence": cast.defence()}
+    return Standing(
+        names=names,
+        judged_by="votes",
+        members=members,
+        images=sorted({vote.image for vote in votes}),
+        rankings=rankings,
+        others=others,
+        matrices=matrices,
+        notes=notes,
+        votes=votes,
+    )
+
+
+def _role(cast: Tally, place: int) -> Callable[[np.ndarray | None], np.ndarray]:
+    """Strengths of the models in one of the two roles."""
+
+    def strengths(weights: np.ndarray | None) -> np.ndarray:
+        both = fit(cast.roles(weights), prior=PRIOR)
+        own = both[..., place * cast.models : (place + 1) * cast.models]
+        centred: np.ndarray = own - own.mean(-1, keepdims=True)
+        return centred
+
+    return strengths
+
+
+def read_votes(folder: Path) -> list[Vote]:
+    """The votes cast on the judge page, and those of a file from elsewhere; what was undone is left out."""
+    rows = [_vote(row) for row in decisions(folder, "choose").standing()] + Ledger(folder / VOTES).standing()
+    if not rows:
+        raise BadInput(f"{folder} has no votes; collect some with segstress mad judge")
+    votes = []
+    for row in rows:
+        try:
+            votes.append(Vote(**row))
+        except (TypeError, pydantic.ValidationError) as error:
+            raise BadInput(f"no vote: {row} ({str(error).splitlines()[0]})") from error
+    return votes
+
+
+def _vote(row: Mapping[str, Any]) -> dict[str, Any]:
+    left, right = row["shown"]
+    kept = ("id", "image", "choice", "rater", "reason", "repeat", "session", "sequence", "milliseconds", "time")
+    return {"left": left, "right": right} | {key: row[key] for key in kept}

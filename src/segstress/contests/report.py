@@ -1,0 +1,150 @@
+"""The report of a competition, and its figures as plain data."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..competition.cases import rank_correlation
+from ..competition.ranking_report import Standing
+from ..core import BadInput, to_plain
+from ..data.palette import make_palette
+from ..evaluation.report import figures as figures_of
+from ..reports.contest.gallery import Witness
+from ..reports.contest.page import Contested, write_competition
+from ..reports.kit.naming import percent
+from .compete import Competition
+
+WITNESSES = 12  # images of the gallery
+SUMMARY = "standing.json"
+
+
+def report(competition: Competition, standing: Standing, out: Path | None = None) -> Path:
+    """Write tables, figures, gallery, page and standing.json; the path of the page."""
+    words = competition.words
+    own = competition.contest.data().palette
+    palette = own if len(own) == len(words.classes) else make_palette(len(words.classes), words.background)
+    contested = Contested(
+        title=f"Competition {competition.folder.resolve().name}",
+        standing=standing,
+        classes=words.classes,
+        palette=tuple(palette),
+        empty=_empty(competition.folder),
+        witnesses=list(_witnesses(competition, standing)),
+        provenance={key: json.dumps(value) for key, value in to_plain(competition.contest).items()},
+    )
+    folder = out or competition.folder / "report"
+    page = write_competition(contested, folder)
+    (folder / SUMMARY).write_text(json.dumps(summary(standing), indent=1))
+    return page
+
+
+def summary(standing: Standing) -> dict[str, Any]:
+    """Every figure of a standing, NaN as null."""
+    rankings = {
+        name: {
+            model: {
+                "strength": _number(found.strengths[place]),
+                "interval": [_number(found.low[place]), _number(found.high[place])],
+                "rank": int(found.rank[place]),
+                "band": [int(found.best[place]), int(found.worst[place])],
+            }
+            for place, model in enumerate(standing.names)
+        }
+        for name, found in standing.rankings.items()
+    }
+    return {
+        "models": list(standing.names),
+        "judged_by": standing.judged_by,
+        "images": len(standing.images),
+        "rankings": rankings,
+        "others": {name: list(map(_number, strengths)) for name, strengths in standing.others.items()},
+        "matrices": {name: [list(map(_number, row)) for row in values] for name, values in standing.matrices.items()},
+        "clean": dict(standing.clean),
+        "otherwise": {metric: _likeness(standing, other) for metric, other in standing.otherwise.items()},
+        "notes": list(standing.notes),
+    }
+
+
+def _likeness(standing: Standing, other: Standing) -> dict[str, Any]:
+    """How far the ranking agrees with another's, by Spearman and Kendall."""
+    found = {name: list(map(_number, both)) for name, both in standing.correlation(other).items()}
+    return {"images": len(other.images), "correlation": found}
+
+
+def compare_standings(folders: list[Path]) -> dict[str, dict[str, float]]:
+    """Spearman's rank correlation of each ranking between competitions, such as those by other metrics."""
+    standings = {}
+    for folder in folders:
+        path = folder / "report" / SUMMARY
+        if not path.exists():
+            raise BadInput(f"{folder} has not been ranked; run segstress mad rank first")
+        standings[folder.name] = json.loads(path.read_text())
+    first_name, first = next(iter(standings.items()))
+    found: dict[str, dict[str, float]] = {}
+    for name, other in list(standings.items())[1:]:
+        for ranking in set(first["rankings"]) & set(other["rankings"]):
+            both = [each["rankings"][ranking] for each in (first, other)]
+            common = sorted(set(both[0]) & set(both[1]))
+            strengths = [[side[model]["strength"] for model in common] for side in both]
+            found.setdefault(f"{first_name} and {name}", {})[ranking] = rank_correlation(*strengths)[0]
+    return found
+
+
+def clean_scores(run: Path, metric: str = "cmiou") -> dict[str, float]:
+    """Scores of models on ordinary data, from a run of segstress attack or run."""
+    return {found["model"]: found["clean"][metric] for found in figures_of([run])["runs"]}
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def _empty(folder: Path) -> list[tuple[str, str, str]]:
+    path = folder / "empty.csv"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [(defender, attacker, class_) for defender, attacker, class_ in (line.split(",", 2) for line in lines)]
+
+
+def _witnesses(competition: Competition, standing: Standing) -> Iterator[Witness]:
+    """The images that tell most: where the two models differ most in quality, else where they agree least."""
+    chosen: dict[str, int] = {}
+    for place in np.argsort(_telling(standing), kind="stable").tolist():
+        chosen.setdefault(standing.members[place].image, place)
+    field = competition.images()
+    wanted = dict(list(chosen.items())[:WITNESSES])
+    found = dict(field.maps(list(wanted)))
+    for image, place in wanted.items():
+        member = standing.members[place]
+        truth = field.mask(image) if standing.judged_by == "masks" else field.label(image)
+        maps = {"truth": truth} if truth is not None else {}
+        roles = (("defender", member.defender), ("attacker", member.attacker))
+        maps |= {f"{standing.names[model]} ({role})": found[image][standing.names[model]] for role, model in roles}
+        plain = {title: _signed(labels, competition.words.scheme.void) for title, labels in maps.items()}
+        class_ = competition.words.classes[member.class_]
+        yield Witness(image, _words(standing, place, class_), field.pixels(image), plain)
+
+
+def _telling(standing: Standing) -> np.ndarray:
+    if standing.judged is None:
+        return np.array([member.score for member in standing.members])
+    gaps: np.ndarray = np.abs(standing.judged.defended - standing.judged.attacked)
+    return -gaps
+
+
+def _words(standing: Standing, place: int, class_: str) -> str:
+    member = standing.members[place]
+    start = f"{member.image}, chosen for {class_}: agreement {percent(member.score)} %"
+    if standing.judged is None:
+        return start
+    own, other = (percent(float(side[place])) for side in (standing.judged.defended, standing.judged.attacked))
+    return f"{start}; mIoU of {standing.names[member.defender]} {own} %, of {standing.names[member.attacker]} {other} %"
+
+
+def _signed(labels: np.ndarray, void: int) -> np.ndarray:
+    return np.where(labels == void, -1, labels.astype(np.int64))

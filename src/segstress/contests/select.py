@@ -1,0 +1,152 @@
+"""The fourth step of a competition: which images people should look at, from stored agreements only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from ..competition.discrepancy import label_type
+from ..competition.select import ID_TYPE, Candidates, Member, choose
+from ..competition.thresholds import Bounds, PoolShares, any_size, from_masks, from_table
+from ..competition.vocabulary import Vocabulary
+from ..core import BadImage, BadInput
+from ..core.files import write
+from ..data import load as load_data
+from ..data import resize
+from ..planning.reading import read_yaml
+from ..runtime import read_table, write_table
+from .plan import Contest, Entrant
+from .screening import rejected
+from .store import ContestStore
+
+MEMBERS = pa.schema(
+    [("image", pa.string())]
+    + [(name, pa.string()) for name in ("defender", "attacker", "class")]
+    + [("rank", pa.int32()), ("score", pa.float32()), ("share", pa.float32())]
+)
+FILE = "members.parquet"
+VOC = files("segstress").joinpath("plans", "mad", "voc-scale.yaml")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Who was chosen for what, and the groups that nothing was found for."""
+
+    members: list[Member]
+    empty: list[tuple[str, str, str]]  # defender, attacker, class
+
+    @property
+    def images(self) -> list[str]:
+        """Every chosen image once."""
+        return sorted({member.image for member in self.members})
+
+
+def select(store: ContestStore, contest: Contest, field: Sequence[Entrant], words: Vocabulary) -> Selection:
+    """Find the images, and write down which they are and which groups have none."""
+    found = find(store, contest, field, words)
+    _write(store.folder, found.members, [entrant.name for entrant in field], words)
+    write(store.folder / "empty.csv", "".join(f"{','.join(group)}\n" for group in found.empty).encode())
+    return found
+
+
+def find(store: ContestStore, contest: Contest, field: Sequence[Entrant], words: Vocabulary) -> Selection:
+    """Walk over the shards, keep the best candidates, pass over what was screened out."""
+    classes = len(words.classes)
+    bounds = _bounds(store, contest, field, words)
+    candidates = Candidates(len(field), classes, contest.rule, words.background)
+    for part in store.parts():
+        shares = np.stack([store.shares(entrant, part, classes) for entrant in field], axis=1)
+        scores = store.scores(field, part, contest.metric, classes)
+        candidates.add(np.array(part.images, dtype=ID_TYPE), shares, scores, bounds)
+    wanted = {image.decode() for image in np.unique(candidates.images) if image}
+    hashes = {image: row["hash"] for image, row in store.known(sorted(wanted)).items()}
+    members, empty = choose(candidates, rejected(store.folder, words), hashes)
+    if not members:
+        raise BadInput(
+            "the selection is empty: no image fits any defender, attacker and class; "
+            "widen the bounds (scale: none), add images or look at screening.jsonl"
+        )
+    names = [entrant.name for entrant in field]
+    missing = [(names[defender], names[attacker], words.classes[class_]) for defender, attacker, class_ in empty]
+    return Selection(members, missing)
+
+
+def _bounds(store: ContestStore, contest: Contest, field: Sequence[Entrant], words: Vocabulary) -> Bounds:
+    models, classes = len(field), len(words.classes)
+    if contest.scale == "none":
+        return any_size(models, classes)
+    if contest.scale == "pool":
+        seen = PoolShares(models, classes)
+        for part in store.parts():
+            seen.add(np.stack([store.shares(entrant, part, classes) for entrant in field], axis=1))
+        return seen.bounds()
+    if contest.scale == "voc":
+        return from_table(_table(VOC), words.classes, models)
+    if contest.scale.endswith((".yaml", ".yml")):
+        return from_table(_table(Path(contest.scale)), words.classes, models)
+    return from_masks(_masks(contest.scale, words), classes, models)
+
+
+def _table(path: Path | Traversable) -> dict[str, list[float]]:
+    try:
+        return read_yaml(path.read_text(), f"scale table {path}")
+    except OSError as error:
+        raise BadInput(f"scale table {path} cannot be read: {error.strerror}") from error
+
+
+def _masks(spec: str, words: Vocabulary) -> Iterator[np.ndarray]:
+    """Label maps of training data, void where they do not count."""
+    data = load_data(spec)
+    if tuple(data.classes) != words.classes:
+        raise BadInput(
+            f"scale: {data.name} has the classes {', '.join(data.classes)}, expected those of the competition"
+        )
+    for name in data.ids():
+        try:
+            sample = resize(data.read(name), data.resize)
+        except BadImage:
+            continue
+        labels = sample.labels.numpy().astype(label_type(len(words.classes)))
+        yield np.where(sample.valid.numpy(), labels, words.scheme.void).astype(labels.dtype)
+
+
+def _write(folder: Path, members: Sequence[Member], names: Sequence[str], words: Vocabulary) -> None:
+    rows = [
+        {
+            "image": member.image,
+            "defender": names[member.defender],
+            "attacker": names[member.attacker],
+            "class": words.classes[member.class_],
+            "rank": member.rank,
+            "score": member.score,
+            "share": member.share,
+        }
+        for member in members
+    ]
+    write_table(folder / FILE, pa.Table.from_pylist(rows, MEMBERS))
+
+
+def read_members(folder: Path, field: Sequence[Entrant], words: Vocabulary) -> list[Member]:
+    """The selection as it was written."""
+    if not (folder / FILE).exists():
+        raise BadInput(f"{folder} has no selection; run segstress mad select first")
+    place = {entrant.name: number for number, entrant in enumerate(field)}
+    class_of = {name: number for number, name in enumerate(words.classes)}
+    return [
+        Member(
+            row["image"],
+            place[row["defender"]],
+            place[row["attacker"]],
+            class_of[row["class"]],
+            row["rank"],
+            row["score"],
+            row["share"],
+        )
+        for row in read_table(folder / FILE).to_pylist()
+    ]

@@ -1,0 +1,1 @@
+"""The embedded demonstration: claims of the papers beside what the zoo shows; nothing below knows it."""

@@ -1,0 +1,103 @@
+"""The runs that claims rest on: how each is carried out into its folder, and how it is read again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from ...contests import compete
+from ...contests import report as mad
+from ...contests.plan import read_contest
+from ...evaluation.report import report, studies
+from ...evaluation.run import evaluate
+from ...planning.plan import read_plan
+from ...reports.study.assessment import Assessment, assess
+from ...results.local import Spot
+from ...results.local_results import spots
+from ...results.minimal import Find, finds
+from ...runtime import Progress, RunOptions
+
+BATCH = 4  # images per pass: small ones take half the time together
+Asked = Callable[[int], Mapping[str, Any]]  # a plan for so many test images
+
+
+class Need(Protocol):
+    """A run that a claim rests on; several claims may share one."""
+
+    @property
+    def name(self) -> str:
+        """Of its folder; what has one name is one run."""
+        ...
+
+    @property
+    def page(self) -> str:
+        """Of its own report, below its folder."""
+        ...
+
+    def carry_out(self, folder: Path, images: int, ways: RunOptions, progress: Progress) -> tuple[str, ...]:
+        """Do what the folder does not hold yet; what went wrong."""
+        ...
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Perturbations on models, with a report of its own."""
+
+    name: str
+    asked: Asked
+    write: Callable[[Path], object] = lambda folder: report([folder])
+    page: str = "report/index.html"
+
+    def carry_out(self, folder: Path, images: int, ways: RunOptions, progress: Progress) -> tuple[str, ...]:
+        """Evaluate and report."""
+        plan = {**self.asked(images), "numerics": {"batch_size": BATCH}}
+        errors = evaluate(read_plan(plan), folder, ways, progress).errors
+        self.write(folder)
+        return errors
+
+
+@dataclass(frozen=True)
+class Contest:
+    """A competition, judged by the masks of its pool."""
+
+    name: str
+    asked: Asked
+    page: str = "report/index.html"
+
+    def carry_out(self, folder: Path, images: int, ways: RunOptions, progress: Progress) -> tuple[str, ...]:
+        """From the pool to the ranking."""
+        competition = compete.begin(read_contest(self.asked(images)), folder)
+        _, faults = compete.walk(competition, progress, ways.workers)
+        mad.report(competition, competition.rank("masks"))
+        return tuple(faults)
+
+
+class Evidence:
+    """Finished runs, each read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._judged: dict[str, dict[str, Assessment]] = {}
+
+    def judged(self, need: Need) -> dict[str, Assessment]:
+        """What an evaluation under one threat says of each model, by name."""
+        if need.name not in self._judged:
+            found = studies([self.folder / need.name])
+            self._judged[need.name] = {study.model: assess(study) for study in found}
+        return self._judged[need.name]
+
+    def finds(self, need: Need) -> list[Find]:
+        """The smallest deltas that were found."""
+        return finds(self.folder / need.name)
+
+    def spots(self, need: Need) -> list[Spot]:
+        """Damage to part of the images, zone by zone."""
+        return spots(self.folder / need.name)
+
+    def standing(self, need: Need) -> dict[str, Any]:
+        """The ranking of a competition as plain data."""
+        plain: dict[str, Any] = json.loads((self.folder / need.name / "report" / mad.SUMMARY).read_text())
+        return plain

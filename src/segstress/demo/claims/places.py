@@ -1,0 +1,129 @@
+"""Claim 5: corruption of a part and attack on a part, on a convolutional network and on a transformer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...evaluation.local_report import spatial_report
+from ...metrics.intervals import Interval, bootstrap
+from ...metrics.scores import image_accuracy
+from ...planning.spatial import corruption_specs
+from ...reports.findings.figures import Words, points
+from ...reports.findings.page import Answer, Check, span
+from ...reports.kit.drawing import Drawing
+from ...reports.kit.table import Column, Table
+from ...results.local import Spot
+from .claim import claims
+from .evidence import Evaluation, Evidence, Need
+from .runs import NORMAL, SEEDS, named
+
+FIRST, SECOND = NORMAL
+BOX = {"kind": "box", "position": "centre", "height": 40, "width": 40}  # a sixth of an image
+ATTACK = {"attack": "pgd-masked", "steps": 50, "step": "4/255", "eps": "16/255", "region": BOX}
+
+
+def _plan(images: int) -> dict[str, Any]:
+    corrupted = corruption_specs(["gaussian_noise", "gaussian_blur", "brightness"], [3], [BOX])
+    return {
+        "models": named(*(name + seed for name in (FIRST, SECOND) for seed in SEEDS)),
+        "data": [f"shapes:test?count={2 * images}"],
+        "perturbations": [*corrupted, ATTACK],
+        "exhaustive": True,
+    }
+
+
+SPATIAL = Evaluation("spatial", _plan, spatial_report, "spatial/index.html")
+
+
+@dataclass(frozen=True)
+class Lead:
+    """By how much more the first network loses than the second, under one perturbation, for one seed."""
+
+    what: str
+    attack: bool
+    seed: str
+    losses: tuple[Interval, Interval]
+    more: Interval  # of the first minus the second, image by image
+
+
+@claims.register("5-localized-damage")
+class Places:
+    """Localized corruption and localized attack order the CNN and the transformer differently."""
+
+    needs: ClassVar[tuple[Need, ...]] = (SPATIAL,)
+
+    def answer(self, evidence: Evidence) -> Answer:
+        """Each corruption against the attack, on every seed; one check for each corruption."""
+        leads = _leads(evidence.spots(SPATIAL))
+        attacked = [lead for lead in leads if lead.attack]
+        corrupted = list(dict.fromkeys(lead.what for lead in leads if not lead.attack))
+        checks = [_flips([lead for lead in leads if lead.what == what], attacked) for what in corrupted]
+        return Answer(tuple(checks), (_table(leads),), (_drawing(leads),))
+
+
+def _leads(spots: Sequence[Spot]) -> list[Lead]:
+    chosen = [spot for spot in spots if spot.goal in ("any", "accuracy")]
+    of = {(spot.model, spot.what): _losses(spot) for spot in chosen}
+    kinds = {spot.what: spot.steps > 0 for spot in chosen}
+    leads = []
+    for what, attack in kinds.items():
+        for number, seed in enumerate(SEEDS):
+            first, second = (of[name + seed, what] for name in (FIRST, SECOND))
+            leads.append(Lead(what, attack, str(number), (_mean(first), _mean(second)), _mean(first - second)))
+    return leads
+
+
+def _losses(spot: Spot) -> np.ndarray:
+    """Share of each image's pixels that were right and are not any more."""
+    lost: np.ndarray = image_accuracy(spot.clean["all"]) - image_accuracy(spot.perturbed["all"])
+    return lost
+
+
+def _mean(values: np.ndarray) -> Interval:
+    return bootstrap(lambda weights: weights @ values / weights.sum(1), len(values))
+
+
+def _side(found: Interval) -> int:
+    """Which of the two loses more: 1 the first, -1 the second, 0 not sure."""
+    return int(found.low > 0) - int(found.high < 0)
+
+
+def _flips(corrupted: Sequence[Lead], attacked: Sequence[Lead]) -> Check:
+    pairs = list(zip(corrupted, attacked, strict=True))
+    turned = sum(_side(here.more) * _side(there.more) < 0 for here, there in pairs)
+    shown = "; ".join(f"seed {here.seed} {span(here.more)} and {span(there.more)}" for here, there in pairs)
+    return Check(
+        f"{corrupted[0].what} and the attack surely order the two oppositely, on every seed",
+        f"so on {turned} of {len(pairs)}; points that {FIRST} loses more than {SECOND}, corrupted and"
+        f" attacked: {shown}",
+        turned == len(pairs),
+    )
+
+
+def _table(leads: Sequence[Lead]) -> Table:
+    columns = (
+        Column("perturbation", "In the central box"),
+        Column("seed", "Seed of both trainings"),
+        Column("first", f"{FIRST} loses", "interval"),
+        Column("second", f"{SECOND} loses", "interval"),
+        Column("more", "Difference, paired", "interval"),
+    )
+    rows = tuple((lead.what, lead.seed, *lead.losses, lead.more) for lead in leads)
+    note = (
+        "Loss: share of all pixels of an image that were right and are not any more; mean over images, with 95 %"
+        " bootstrap intervals. A constant answer loses nothing."
+    )
+    return Table("places", "Who loses more", columns, rows, note)
+
+
+def _drawing(leads: Sequence[Lead]) -> Drawing:
+    rows: dict[str, dict[str, Interval]] = {}
+    for lead in leads:
+        rows.setdefault(lead.what, {})[f"seed {lead.seed}"] = lead.more
+    caption = f"Right of the dotted line {FIRST} loses more, left of it {SECOND}; paired 95 % intervals over images."
+    around = Words("places", "Who loses more", caption, f"{FIRST} loses more than {SECOND}, points")
+    return points(around, rows, 0.0)

@@ -1,0 +1,168 @@
+"""What a full demonstration measured of the zoo, kept beside its weights, and the page that is written from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from math import nan
+from pathlib import Path
+from typing import Any
+
+from ..core import BadInput
+from ..core.files import write
+from ..metrics.intervals import Interval
+from ..models import fingerprint
+from ..models import load as load_model
+from ..models.checkpoint import read_card
+from ..models.compact import ZOO, zoo
+from ..reports.findings.page import Finding
+from ..reports.kit.export import to_markdown
+from ..reports.kit.table import Cell, Column, Rows, Table
+from ..reports.study.assessment import Assessment, title
+from .claims import Evidence
+from .claims.runs import BATTERY, CLEAN, NO_GRAIN, TWIN, share
+from .demonstration import ABOUT, CHANGED
+
+RESULTS = ZOO / "results.json"
+PAGE = ZOO.parents[2] / "docs" / "zoo.md"  # of a checkout
+CLEAN_FIGURES = ("accuracy", "cmiou")
+ROBUST_FIGURES = ("accuracy", "accuracy_foreground", "cmiou", "nmiou")
+
+
+def collect(folder: Path, found: Sequence[Finding], command: str) -> dict[str, Any]:
+    """Figures and findings of a finished run as plain data, with what is known of every model's training."""
+    evidence = Evidence(folder)
+    robust = {**evidence.judged(BATTERY), **evidence.judged(NO_GRAIN)}
+    clean = {**evidence.judged(CLEAN), **evidence.judged(NO_GRAIN)}
+    first = robust[next(iter(robust))]
+    environment = json.loads((folder / BATTERY.name / "environment.json").read_text())
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "command": command,
+        "versions": environment["versions"],
+        "battery": first.study.battery,
+        "threat": first.study.threat,
+        "images": len(first.study.ids),
+        "clean_images": len(next(iter(clean.values())).study.ids),
+        "constant": {figure: first.constant(figure) for figure in ROBUST_FIGURES},
+        "commonest": first.commonest,
+        "models": {name: _model(name, clean.get(name), robust.get(name)) for name in zoo()},
+        "findings": [
+            {
+                "claim": finding.claim,
+                "verdict": finding.answer.verdict,
+                "checks": [[check.holds, check.asks, check.found] for check in finding.answer.checks],
+            }
+            for finding in found
+        ],
+    }
+
+
+def _model(name: str, clean: Assessment | None, robust: Assessment | None) -> dict[str, Any]:
+    card = read_card(zoo()[name])
+    return {
+        "print": _print(name),
+        "training": card["command"],
+        "seed": card["plan"]["seed"],
+        "share": share(name),
+        "without_grain": name == TWIN,
+        "clean": {figure: _bounds(clean.clean_interval(figure)) for figure in CLEAN_FIGURES} if clean else {},
+        "robust": {figure: _bounds(robust.worst_interval(figure)) for figure in ROBUST_FIGURES} if robust else {},
+    }
+
+
+def _print(name: str) -> str:
+    """Hash of the weights that are here."""
+    return fingerprint(load_model(f"compact:{name}"), f"compact:{name}")
+
+
+def _bounds(found: Interval) -> list[float]:
+    return [round(value, 5) for value in (found.value, found.low, found.high)]
+
+
+def store(folder: Path, found: Sequence[Finding], command: str) -> tuple[Path, Path]:
+    """Keep the figures in the package and write the page of the zoo; both paths."""
+    if not PAGE.parent.is_dir():
+        raise BadInput(f"--store keeps figures in a checkout of segstress: expected the folder {PAGE.parent}")
+    results = collect(folder, found, command)
+    write(RESULTS, (json.dumps(results, indent=1) + "\n").encode())
+    write(PAGE, document(results).encode())
+    return RESULTS, PAGE
+
+
+def stored() -> dict[str, Any]:
+    """What is kept; empty where nothing is."""
+    results: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
+    return results
+
+
+def current() -> list[Table]:
+    """Stored figures under the battery, marked as such; only of models whose weights are still the ones measured."""
+    results = stored()
+    measured = {name: entry for name, entry in results.get("models", {}).items() if entry["robust"]}
+    chosen = {name: entry for name, entry in measured.items() if name in zoo() and entry["print"] == _print(name)}
+    return [table(results, chosen)] if chosen else []
+
+
+def table(results: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]]) -> Table:
+    """One line for each model, and one for a model that looks at nothing."""
+    columns = (
+        Column("model", "Model"),
+        Column("training", "Training"),
+        Column("seed", "Seed", "count"),
+        Column("share", "Adversarial images", "share"),
+        *(Column(f"{figure}_clean", f"{title(figure)}, clean", "interval") for figure in CLEAN_FIGURES),
+        *(
+            Column(f"{figure}_robust", f"{title(figure)}, {results['battery']}", "interval")
+            for figure in ROBUST_FIGURES
+        ),
+    )
+    rows: Rows = tuple(
+        (name, entry["training"], entry["seed"], entry["share"], *_cells(entry)) for name, entry in models.items()
+    )
+    constant = results["constant"]
+    same = [Interval(*[constant[figure]] * 3) for figure in (*CLEAN_FIGURES, *ROBUST_FIGURES)]
+    rows += (("one class everywhere", "", nan, nan, *same),)
+    note = (
+        f"Stored figures of {results['date']}, not computed now: {results['command']}; battery {results['battery']}"
+        f" at {results['threat']} on {results['images']} images, clean on {results['clean_images']}, with 95 %"
+        " bootstrap intervals over images. Every attack figure is an upper bound on robustness. One class everywhere:"
+        f" the commonest, {results['commonest']} over all pixels, and the commonest of the others over the foreground."
+    )
+    return Table("stored", f"Stored: the zoo under the battery {results['battery']}", columns, rows, note)
+
+
+def _cells(entry: Mapping[str, Any]) -> list[Cell]:
+    unknown = [nan] * 3
+    clean = [entry["clean"].get(figure, unknown) for figure in CLEAN_FIGURES]
+    robust = [entry["robust"].get(figure, unknown) for figure in ROBUST_FIGURES]
+    return [Interval(*bounds) for bounds in (*clean, *robust)]
+
+
+def document(results: Mapping[str, Any]) -> str:
+    """The page of the zoo in Markdown, from stored results alone."""
+    made = table(results, results["models"])
+    apart = [name for name, entry in results["models"].items() if entry["without_grain"]]
+    lines = [
+        "# The embedded zoo",
+        "",
+        "Small networks trained on `shapes` by the plans in `src/segstress/plans/train`; `make zoo` trains them all",
+        "again. This page is written by `segstress demo --full --store`, from the run and from the models' cards.",
+        "",
+        *ABOUT,
+        "",
+        f"{made.note} Shares in percent. Figures of {', '.join(apart)} are on images without the grain.",
+        "",
+        to_markdown(made),
+        "## The papers' claims on these models",
+        "",
+        CHANGED,
+        "",
+    ]
+    for number, finding in enumerate(results["findings"], start=1):
+        lines += [f"### {number}. {finding['claim']}: {finding['verdict']}", ""]
+        lines += [f"- {'Yes' if holds else 'No'}: {asks}. Found: {found}." for holds, asks, found in finding["checks"]]
+        lines.append("")
+    versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
+    return "\n".join([*lines, f"Versions: {versions}.", ""])

@@ -1,0 +1,18 @@
+"""Can this evaluation be trusted? Cheap checks before a run, a look at its results after it."""
+
+from .examination import admit, diagnose, examine
+from .flag import Diagnosis, Flag
+from .notes import annotate, keep_notes, read_notes
+from .results import doubt
+
+__all__ = [
+    "Diagnosis",
+    "Flag",
+    "admit",
+    "annotate",
+    "diagnose",
+    "doubt",
+    "examine",
+    "keep_notes",
+    "read_notes",
+]

@@ -1,0 +1,24 @@
+"""Does folding BatchNorm into convolutions, where it is asked for, come to anything?"""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from ..models.folding import LIMIT, fold
+from .flag import Flag
+
+
+def judge_folding(model: nn.Module, images: Tensor) -> list[Flag]:
+    """A flag where the search will run on the model as it is."""
+    found = fold(model, images)
+    if found.layers:
+        return []
+    apart = f"its logits differ by {found.apart:.2g}, more than {LIMIT:g}" if found.apart else "no layers could be"
+    return [
+        Flag(
+            "not-folded",
+            f"BatchNorm is not folded for the search: {apart}",
+            "the search takes as long as without --fold, and finds the same",
+            "leave --fold out",
+        )
+    ]

@@ -1,0 +1,38 @@
+"""What the doctor found in a run, kept in its folder for the report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from ..core import perturbations
+from ..core.files import write
+from ..results.study import Study
+from ..runtime import Store
+from .flag import Diagnosis, Flag
+from .results import doubt
+
+FILE = "doctor.json"
+
+
+def keep_notes(folder: Path, diagnoses: Iterable[Diagnosis]) -> None:
+    """Write what was found, in place of what was written before."""
+    plain = [asdict(diagnosis) for diagnosis in diagnoses if diagnosis.flags]
+    write(folder / FILE, json.dumps(plain, indent=1).encode())
+
+
+def annotate(study: Study, folder: Path) -> Study:
+    """The study with all that speaks against it among its warnings."""
+    changes = [perturbations.build(cell.perturbation) for cell in Store(folder).cells()]
+    flags = [*read_notes(folder, study.model, study.data), *doubt(study, changes)]
+    return replace(study, warnings=(*map(str, flags), *study.warnings))
+
+
+def read_notes(folder: Path, model: str, data: str) -> list[Flag]:
+    """What was found of one model on one dataset."""
+    path = folder / FILE
+    found = json.loads(path.read_text()) if path.exists() else []
+    mine = [entry for entry in found if (entry["model"], entry["data"]) == (model, data)]
+    return [Flag(**flag) for entry in mine for flag in entry["flags"]]

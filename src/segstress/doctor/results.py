@@ -1,0 +1,124 @@
+"""After a run: what the stored results themselves say against the evaluation; no model is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..attacks import Attack
+from ..core import Perturbation, digest, to_plain
+from ..metrics.counts import ACTUAL, HITS
+from ..results.study import Outcome, Study
+from .flag import Flag
+
+LARGE = 64 / 255  # a linf radius at which nothing should be left
+LEFT = 0.05  # accuracy that may be left there
+MUCH = 0.02  # accuracy by which more steps, or another schedule, may still help
+BEATEN = 0.002  # accuracy by which an attack without gradients may beat those with
+CONVERGED = 20  # steps from which on more should not help much
+MASKED = "the gradients probably mislead (gradient masking), so the figures flatter the model"
+
+Tried = tuple[Attack, Outcome]
+
+
+def doubt(study: Study, changes: Iterable[Perturbation]) -> list[Flag]:
+    """Every doubt that the outcomes of a study raise; their attacks are among the changes."""
+    attacks = [change for change in changes if isinstance(change, Attack) and str(change.threat) == study.threat]
+    named = {attack.name: attack for attack in attacks if _everywhere(attack)}
+    tried = [(named[outcome.label], outcome) for outcome in study.outcomes if outcome.label in named]
+    checks = (_black_box, _large_radius, _more_steps, _schedule)
+    return [flag for check in checks for flag in check(study, tried)]
+
+
+def _black_box(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
+    with_gradient = [outcome for _, outcome in tried if outcome.passes[1]]
+    for blind in (outcome for _, outcome in tried if not outcome.passes[1]):
+        seen, best = _compare(study, [blind], with_gradient)
+        if seen < best - BEATEN:
+            yield Flag(
+                "black-box",
+                f"{blind.label}, which uses no gradient, leaves {seen:.1%} accuracy where all others leave {best:.1%}",
+                MASKED,
+                "look for rounding, noise or saturation in the model, and attack a smooth stand-in of it",
+            )
+            return
+
+
+def _large_radius(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
+    wide = [outcome for attack, outcome in tried if attack.threat.norm == "linf" and attack.threat.radius >= LARGE]
+    left, _ = _compare(study, wide, wide)
+    if left > LEFT:
+        yield Flag(
+            "large-radius",
+            f"{left:.1%} accuracy is left at {study.threat}, where an image can be turned into almost any other",
+            MASKED,
+            "use more steps and other losses, and attacks without gradients; see whether the prediction moves at all",
+        )
+
+
+def _more_steps(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
+    for few, many in _pairs(tried, "steps"):
+        if few[0] >= CONVERGED:
+            before, after = _compare(study, [few[1]], [many[1]])
+            if after < before - MUCH:
+                yield Flag(
+                    "more-steps",
+                    f"{many[1].label} leaves {after:.1%} accuracy, {few[1].label} left {before:.1%}",
+                    "the attack has not converged, so still more steps would find still more",
+                    "double the steps until the figures stay",
+                )
+
+
+def _schedule(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
+    for (_, constant), (_, shrinking) in _pairs(tried, "progressive"):
+        left, before = _compare(study, [constant], [shrinking])
+        if left < before - MUCH:
+            yield Flag(
+                "radius-schedule",
+                f"{constant.label} leaves {left:.1%} accuracy at constant radius, with a shrinking one {before:.1%}",
+                "what is found in larger balls does not help in the smaller, as with gradients that mislead",
+                "use constant radius for this model (progressive=false), and attacks without gradients",
+            )
+
+
+def _pairs(tried: Sequence[Tried], setting: str) -> Iterator[tuple[tuple[Any, Outcome], tuple[Any, Outcome]]]:
+    """The two largest values of a setting with their outcomes, for all that differ in nothing else."""
+    alike: dict[str, list[tuple[Any, Outcome]]] = {}
+    for attack, outcome in tried:
+        plain = to_plain(attack)
+        if setting in plain["algorithm"]:
+            value = plain["algorithm"].pop(setting)
+            alike.setdefault(digest(plain), []).append((value, outcome))
+    for group in alike.values():
+        if len(group) > 1:
+            smaller, larger = sorted(group, key=lambda pair: pair[0])[-2:]
+            yield smaller, larger
+
+
+def _compare(study: Study, some: Sequence[Outcome], others: Sequence[Outcome]) -> tuple[float, float]:
+    """Accuracy under the worst of each group, on the images that both answered; NaN where there are none."""
+    (right, answered), (right_others, answered_others) = (_worst(study, group) for group in (some, others))
+    both = answered & answered_others
+    total = study.clean["all"][both][..., ACTUAL].sum()
+    if not total:
+        return np.nan, np.nan
+    return float(right[both].sum() / total), float(right_others[both].sum() / total)
+
+
+def _worst(study: Study, outcomes: Sequence[Outcome]) -> tuple[np.ndarray, np.ndarray]:
+    """The fewest correct pixels of each image, and which images have an answer."""
+    most = study.clean["all"][..., ACTUAL].sum(1)
+    right = np.full((len(outcomes) + 1, len(study.ids)), most)
+    for place, outcome in enumerate(outcomes):
+        counts = outcome.counts.get((outcome.for_metric("accuracy"), "all"))
+        if counts is not None:
+            right[place] = np.where(outcome.answered, counts[..., HITS].sum(1), most)
+    answered = np.any([np.zeros(len(study.ids), dtype=bool), *(outcome.answered for outcome in outcomes)], axis=0)
+    return right.min(0), answered
+
+
+def _everywhere(attack: Attack) -> bool:
+    """Whether it may change the whole image to break all of it: only then must nothing be left."""
+    return attack.region is None and attack.aim is None and attack.threat.target is None

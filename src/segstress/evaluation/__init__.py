@@ -1,0 +1,5 @@
+"""The walk of an evaluation: plan, cells, what is missing, answers re-checked, a folder of results, its report."""
+
+from .run import Run, evaluate
+
+__all__ = ["Run", "evaluate"]

@@ -1,0 +1,113 @@
+"""Which attacks of a battery are worth their passes: judged on a sample that ran them all, applied to the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core import perturbations
+from ..metrics.scores import image_accuracy, image_miou
+from ..planning.cost import most_passes
+from ..runtime import Cell, Store
+
+ROUNDING = 1e-9  # of a sum of costs that is just the whole
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The attacks kept after an audit, and what leaving out the others costs."""
+
+    kept: tuple[str, ...]  # keys of cells, strongest first
+    dropped: tuple[str, ...]
+    images: int  # audited
+    loss_accuracy: tuple[float, float, float]  # estimate on images not audited, and a 95 % interval
+    loss_nmiou: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When an attack is worth its passes."""
+
+    tolerance: float = 0.0  # by which the kept attacks' worst case may stay above that of all
+    core: int = 0  # so many of the first attacks are kept whatever the sample says, if they can be paid
+    spend: float = 1.0  # most of the passes that all attacks cost
+    most_passes: float = np.inf  # of an image, whatever share that is
+
+    def keep(self, scores: np.ndarray, costs: np.ndarray) -> list[int]:
+        """Add the attack that lowers accuracy and mIoU most, until no more is to be gained; clean is there already."""
+        most = min(self.most_passes, self.spend * costs.sum() * (1 + ROUNDING))
+        kept = [place for place in range(min(self.core, len(costs))) if costs[: place + 1].sum() <= most]
+        floor, current = scores.min(0).mean(0), scores[[0, *(1 + place for place in kept)]].min(0)
+        while len(kept) < len(costs) and (current.mean(0) - floor > self.tolerance).any():
+            gains = (current - np.minimum(current, scores[1:])).mean((1, 2))
+            affordable = costs + costs[kept].sum() <= most
+            gains[~affordable | np.isin(np.arange(len(costs)), kept)] = -1
+            best = int(gains.argmax())
+            if gains[best] <= 0:
+                break
+            kept.append(best)
+            current = np.minimum(current, scores[1 + best])
+        return kept or [int(scores[1:].mean((1, 2)).argmin())]
+
+    def left_out(self, scores: np.ndarray, costs: np.ndarray) -> np.ndarray:
+        """What the choice made without an image loses on that image: an honest estimate for images never audited."""
+        losses = []
+        for place in range(scores.shape[1]):
+            others = np.delete(scores, place, axis=1)
+            kept = self.keep(others, costs) if others.shape[1] else []
+            chosen = scores[[0, *(1 + number for number in kept)], place].min(0)
+            losses.append(chosen - scores[:, place].min(0))
+        return np.array(losses)
+
+
+def choose(store: Store, clean: Cell, cells: Sequence[Cell], rule: Rule) -> Choice:
+    """Keep the attacks that the rule finds worth it on the images that all of them have answered or were spared.
+
+    A spared image is lost to the attack that finished it and to no later one, which might have failed: for those it
+    stands as if clean."""
+    fine, *known = ({row["image"] for row in store.rows(cell, "images") if _told(row)} for cell in (clean, *cells))
+    ids = sorted(fine.intersection(*known))
+    before = _scores(store, clean, ids)
+    found = [_scores(store, cell, ids) for cell in cells]
+    scores = np.stack([before, *(np.where(np.isnan(after), before, after) for after in found)])  # candidates, images, 2
+    costs = np.array([_passes(store, cell) for cell in cells])
+    kept, left = rule.keep(scores, costs), rule.left_out(scores, costs)
+    return Choice(
+        kept=tuple(cells[place].key for place in kept),
+        dropped=tuple(cell.key for place, cell in enumerate(cells) if place not in kept),
+        images=len(ids),
+        loss_accuracy=_interval(left[:, 0]),
+        loss_nmiou=_interval(left[:, 1]),
+    )
+
+
+def _interval(losses: np.ndarray, draws: int = 1000) -> tuple[float, float, float]:
+    generator = np.random.default_rng(0)
+    means = losses[generator.integers(0, len(losses), (draws, len(losses)))].mean(1)
+    return float(losses.mean()), float(np.quantile(means, 0.025)), float(np.quantile(means, 0.975))
+
+
+def _scores(store: Store, cell: Cell, ids: Sequence[str]) -> np.ndarray:
+    """Image accuracy and image mIoU, each from the goal that is best for it; NaN for a spared image."""
+    place = {id_: number for number, id_ in enumerate(ids)}
+    counts = np.zeros((2, len(ids), len(cell.facts["classes"]), 3), dtype=np.int64)
+    for row in store.rows(cell, "counts"):
+        if (row["state"], row["zone"]) == ("perturbed", "all") and row["image"] in place:
+            goals = {"accuracy": [0], "miou": [1]}.get(row["goal"], [0, 1])
+            counts[goals, place[row["image"]], row["class"]] = row["hits"], row["predicted"], row["actual"]
+    return np.stack([image_accuracy(counts[0]), image_miou(counts[1])], axis=-1)
+
+
+def _told(row: Mapping[str, Any]) -> bool:
+    """Whether an image was answered, or spared since it was finished."""
+    return bool(row["status"] == "ok" or row["finisher"])
+
+
+def _passes(store: Store, cell: Cell) -> float:
+    """Forwards and backwards of an image that is not spared: on average, or the most where the sample spared all."""
+    rows = [row for row in store.rows(cell, "images") if not row["finisher"]]
+    spent = {row["image"]: row["forwards"] + row["backwards"] for row in rows}
+    return float(np.mean(list(spent.values()) or [sum(most_passes(perturbations.build(cell.perturbation)))]))

@@ -1,0 +1,35 @@
+"""The report of a search for smallest changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ..reports.kit.table import Table
+from ..reports.minimal.page import write_page
+from ..reports.minimal.tables import table
+from ..results.minimal import finds
+from ..runtime import Store
+
+
+def report(folder: Path, one_trajectory: bool = False) -> tuple[Table, Path]:
+    """Write page, tables and curves into the run's report folder; the table of sizes and the page."""
+    found = finds(folder, one_trajectory)
+    page = write_page(found, folder / "report", folder.resolve().name, _remarks(folder, one_trajectory))
+    return table(found), page
+
+
+def _remarks(folder: Path, one_trajectory: bool) -> list[str]:
+    """What a reader must know of the way of the run."""
+    remarks = []
+    if json.loads((folder / "environment.json").read_text())["numerics"].get("fold"):
+        remarks.append(
+            "Gradients came from a copy of the model with BatchNorm folded into its convolutions, where that changed no"
+            " logit by more than 0.001; every result was judged by the model itself."
+        )
+    if one_trajectory:
+        remarks.append("Lower thresholds are also shown from runs that were aimed at a higher one, and named so.")
+    missed = sum(row["status"] != "ok" for cell in Store(folder).cells() for row in Store(folder).rows(cell, "images"))
+    if missed:
+        remarks.append(f"{missed} answers are missing because their image was skipped or could not be used.")
+    return remarks

@@ -1,0 +1,199 @@
+"""Perturb a batch, re-check every result with a fresh forward pass, and count: nothing an attack says is believed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ..attacks import Attack
+from ..attacks.alone import Alone
+from ..attacks.search.feasible import norms
+from ..core import Batch, Perturbation, Perturbed, Result, Scene, aimed, seeded
+from ..data import Dataset, Sample, resize, stack
+from ..data.resize import Resize, resize_images, resize_mask
+from ..metrics.counts import ACTUAL, HITS, count, predict
+from ..metrics.objects import object_hits, objects
+from ..runtime import Numerics, Shard
+from .margins import margins, mean_margin
+from .recheck import faults, won
+from .rows import Row, count_rows, row_of, trace_rows
+from .witness import Witness
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A model, a dataset and a perturbation, ready to judge samples of one size."""
+
+    model: nn.Module
+    data: Dataset
+    perturbation: Perturbation
+    seed: int
+    numerics: Numerics
+    keep: frozenset[str] = frozenset()  # ids whose images and label maps are stored
+    searched: nn.Module | None = None  # the model as attacks see it, where that is quicker
+
+    def __call__(self, samples: Sequence[Sample]) -> Shard:
+        """Rows, counts, objects and kept pictures of these samples."""
+        batch = self._batch(samples)
+        if isinstance(self.perturbation, Alone):
+            return self._in_parts(samples, batch, self.perturbation)
+        with seeded(self.seed, " ".join(batch.ids), "draws of the model"):
+            batch = self._aimed(batch)
+            perturbed = self.perturbation.perturb(self._searched, batch, self.seed)
+        wrong = [faults(self.perturbation, batch, result, perturbed.zones) for result in perturbed.results]
+        if self.native:
+            samples = [resize(sample, self.data.resize) for sample in samples]
+            batch, perturbed = self._batch(samples), resized(perturbed, self.data.resize)
+        logits = self._logits(batch.images)
+        clean, unit = predict(logits), mean_margin(logits, batch)
+        shard = Shard(traces=list(trace_rows(batch.ids, perturbed)))
+        for result, flaws in zip(perturbed.results, wrong, strict=True):
+            self._record(shard, samples, batch, perturbed, result, flaws, clean, unit)
+        return shard
+
+    def _in_parts(self, samples: Sequence[Sample], batch: Batch, alone: Alone) -> Shard:
+        """What becomes of each part of the images; every part's own image is re-checked as it is made."""
+        logits = self._logits(batch.images)
+        clean, unit = predict(logits), mean_margin(logits, batch)
+        witness = Witness(alone, batch, self.predict, self.seed, self.keep)
+        with seeded(self.seed, " ".join(batch.ids), "draws of the model"):
+            perturbed = witness.watch(self._searched, clean, self.data.background)
+        shard = Shard(kept=witness.kept, maps=witness.maps)
+        self._record(shard, samples, batch, perturbed, perturbed.results[0], witness.flaws, clean, unit)
+        return shard
+
+    @property
+    def _searched(self) -> nn.Module:
+        """The model as attacks see it."""
+        return self.model if self.searched is None else self.searched
+
+    @property
+    def native(self) -> bool:
+        """Whether the perturbation acts before images are brought to the model's size."""
+        return getattr(self.perturbation, "stage", "network") == "native"
+
+    def read(self, id_: str) -> Sample:
+        """One sample, at the size at which the perturbation acts."""
+        sample = self.data.read(id_)
+        return sample if self.native else resize(sample, self.data.resize)
+
+    def _batch(self, samples: Sequence[Sample]) -> Batch:
+        return stack(samples).to(self.numerics.device, self.numerics.torch_dtype())
+
+    def _aimed(self, batch: Batch) -> Batch:
+        """The batch with what a targeted attack wants of it."""
+        threat = getattr(self.perturbation, "threat", None)
+        if threat is None or threat.target is None:
+            return batch
+        scene = Scene(self.model, len(self.data.classes), tuple(self.data.ids()), lambda id_: self.read(id_).image)
+        return aimed(batch, threat.target, scene)
+
+    @torch.no_grad()
+    def predict(self, images: Tensor) -> Tensor:
+        """Label maps by a fresh forward pass of the original model."""
+        return predict(self._logits(images))
+
+    @torch.no_grad()
+    def _logits(self, images: Tensor) -> Tensor:
+        """A fresh forward pass of the original model; a random one draws by the pixels it sees."""
+        pixels = hashlib.blake2b(images.cpu().contiguous().numpy().tobytes(), digest_size=8).hexdigest()
+        with seeded(self.seed, pixels, "draws of the judge"):
+            logits: Tensor = self.model(images)
+            return logits
+
+    def zones(self, batch: Batch, perturbed: Perturbed) -> dict[str, Tensor]:
+        """Where to count: all valid pixels, the foreground, and what the perturbation names."""
+        zones = {"all": batch.valid}
+        if self.data.background is not None:
+            zones["foreground"] = batch.valid & (batch.labels != self.data.background)
+        return zones | {name: mask & batch.valid for name, mask in perturbed.zones.items()}
+
+    def _record(
+        self,
+        shard: Shard,
+        samples: Sequence[Sample],
+        batch: Batch,
+        perturbed: Perturbed,
+        result: Result,
+        flaws: Sequence[str],
+        clean: Tensor,
+        unit: Tensor,
+    ) -> None:
+        """Add one result of every sample to the shard; what failed the re-check becomes an error."""
+        prediction, leads = self._seen(batch, result, unit)
+        tallies = {
+            (state, zone): count(seen, batch.labels, mask, len(self.data.classes)).cpu().numpy()
+            for state, seen in (("clean", clean), ("perturbed", prediction))
+            for zone, mask in self.zones(batch, perturbed).items()
+        }
+        lengths = norms(result.images - batch.images)
+        success = self._success(batch, perturbed, result, prediction, clean)
+        for place, sample in enumerate(samples):
+            row = row_of(sample.id, self.seed, sample) | {"goal": result.goal, "size": float(result.size[place])}
+            row |= {norm: float(length[place]) for norm, length in lengths.items()}
+            row |= {name: float(values[place]) for name, values in success.items()}
+            if flaws[place]:
+                shard.images.append(row | {"status": "error", "message": f"failed the re-check: {flaws[place]}"})
+                continue
+            whole = tallies["perturbed", "all"][place].sum(0)
+            row |= leads[place]
+            row["correct"], row["valid"] = int(whole[HITS]), int(whole[ACTUAL])
+            row["damage"] = float(1 - whole[HITS] / max(whole[ACTUAL], 1))
+            row["forwards"], row["backwards"] = int(perturbed.forwards[place]), int(perturbed.backwards[place])
+            shard.images.append(row)
+            shard.counts.extend(count_rows(row, {name: tally[place] for name, tally in tallies.items()}))
+            maps = {"clean": clean[place].cpu(), result.goal: prediction[place].cpu()}
+            shard.objects.extend(self._object_rows(row, sample, maps))
+            if sample.id in self.keep:
+                maps["truth"] = sample.labels.masked_fill(~sample.valid, -1)
+                if result.prediction is None:  # else no image shows what was predicted
+                    shard.kept[f"{result.goal}|{sample.id}"] = result.images[place].float().cpu().numpy()
+                shard.maps |= {f"{name}|{sample.id}": labels.numpy().astype(np.int16) for name, labels in maps.items()}
+
+    def _seen(self, batch: Batch, result: Result, unit: Tensor) -> tuple[Tensor, list[Row]]:
+        """The prediction, and the margins of what stands in it where it comes from one pass."""
+        if result.prediction is not None:
+            return result.prediction, [{} for _ in batch.ids]
+        logits = self._logits(result.images)
+        prediction = predict(logits)
+        return prediction, margins(logits, prediction, batch, unit)
+
+    def _success(
+        self, batch: Batch, perturbed: Perturbed, result: Result, prediction: Tensor, clean: Tensor
+    ) -> dict[str, Tensor]:
+        """What a search for smallness is measured by: size before polishing, share won, and won at 8 bits."""
+        if result.raw_size is None or not isinstance(self.perturbation, Attack):
+            return {}
+        rounded = self.predict((result.images * 255).round() / 255)
+        shares = [won(self.perturbation.threat, batch, seen, clean, perturbed.zones) for seen in (prediction, rounded)]
+        return {"raw_size": result.raw_size, "won": shares[0], "won_8bit": shares[1]}
+
+    def _object_rows(self, row: Row, sample: Sample, maps: Mapping[str, Tensor]) -> Iterator[Row]:
+        """How many pixels of each true object are right before, after, and both."""
+        found = objects(sample.labels.numpy(), sample.valid.numpy(), self.data.background)
+        clean, after = maps["clean"].numpy(), maps[row["goal"]].numpy()
+        both = np.where(clean == after, clean, -1)
+        clean_hits, hits, kept = (object_hits(found, labels).tolist() for labels in (clean, after, both))
+        for number, (klass, area) in enumerate(zip(found.classes.tolist(), found.areas.tolist(), strict=True)):
+            yield {
+                "image": row["image"],
+                "goal": row["goal"],
+                "object": number,
+                "class": klass,
+                "area": area,
+                "clean": clean_hits[number],
+                "correct": hits[number],
+                "kept": kept[number],
+            }
+
+
+def resized(perturbed: Perturbed, rule: Resize) -> Perturbed:
+    """What was perturbed at native size, as the model sees it."""
+    results = [replace(result, images=resize_images(result.images, rule)) for result in perturbed.results]
+    zones = {name: resize_mask(mask, rule) for name, mask in perturbed.zones.items()}
+    return replace(perturbed, results=tuple(results), zones=zones)

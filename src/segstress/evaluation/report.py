@@ -1,0 +1,34 @@
+"""From a folder of results to studies, and from studies to a report; no model and no dataset is needed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..doctor import annotate
+from ..reports.kit.table import Table
+from ..reports.study.report import write
+from ..reports.study.summary import summary
+from ..results.studies import read_studies
+from ..results.study import Study
+
+
+def report(folders: Sequence[Path], out: Path | None = None, beside: Sequence[Table] = ()) -> Path:
+    """Write tables, figures, gallery and page, with tables from elsewhere beside them; the path of the page."""
+    found, place = studies(folders), out or folders[0] / "report"
+    if (place / "index.html").exists():  # an earlier report: files that this one has no more must not stay
+        for part in ("tables", "figures", "gallery"):
+            shutil.rmtree(place / part, ignore_errors=True)
+    return write(found, place, title=" and ".join(folder.resolve().name for folder in folders), beside=beside)
+
+
+def figures(folders: Sequence[Path]) -> dict[str, Any]:
+    """Every figure as plain data, for `report --json`."""
+    return summary(studies(folders))
+
+
+def studies(folders: Iterable[Path]) -> list[Study]:
+    """One study for each model, dataset and threat found in the folders, with all that speaks against it."""
+    return [annotate(study, folder) for folder in folders for study in read_studies(folder)]

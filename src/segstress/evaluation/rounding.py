@@ -1,0 +1,52 @@
+"""After a run: do its images still do harm once they are rounded to 8 bits, as any file or screen will do?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from ..core import Batch
+from ..data import stack
+from ..doctor.flag import Diagnosis, Flag
+from ..runtime import Cell, Store
+from .worker import Work
+
+SAMPLES = 4  # kept images of each cell that are judged again
+LOST = 0.05  # accuracy that rounding may give back
+
+
+def round_off(store: Store, cells: Sequence[Cell], work: Work) -> list[Diagnosis]:
+    """One diagnosis for each attack whose images do not survive."""
+    found = []
+    for cell in (cell for cell in cells if cell.perturbation["kind"] == "attack"):
+        exact, rounded = _accuracies(store, cell, work)
+        if rounded > exact + LOST:
+            flag = Flag(
+                "eight-bit",
+                f"{cell.names['perturbation']} leaves {exact:.1%} accuracy, but {rounded:.1%} with 8-bit images",
+                "harm that lies between two grey levels is lost in every file, camera and screen",
+                "report both figures (segstress verify prints them), or attack with a radius of some grey levels",
+            )
+            found.append(Diagnosis(cell.names["model"], cell.names["data"], (flag,)))
+    return found
+
+
+def _accuracies(store: Store, cell: Cell, work: Work) -> tuple[float, float]:
+    """Accuracy on a few kept images, as they are and rounded."""
+    kept, judge = store.arrays(cell, "kept", store.kept(cell)[:SAMPLES]), work.judge(cell)
+    right, right_rounded, total = 0, 0, 0
+    for key in sorted(key for key in kept if not key.startswith("miou|"))[:SAMPLES]:
+        pixels = torch.from_numpy(kept[key])[None].to(work.numerics.device, work.numerics.torch_dtype())
+        try:
+            batch = stack([judge.read(key.partition("|")[2])]).to(work.numerics.device)
+            exact, rounded = (_correct(judge.predict(each), batch) for each in (pixels, (255 * pixels).round() / 255))
+        except Exception:  # noqa: BLE001 - the run is done, and a model that fails here cannot take it back
+            continue
+        right, right_rounded, total = right + exact, right_rounded + rounded, total + int(batch.valid.sum())
+    return right / max(total, 1), right_rounded / max(total, 1)
+
+
+def _correct(prediction: Tensor, batch: Batch) -> int:
+    return int(((prediction == batch.labels) & batch.valid).sum())

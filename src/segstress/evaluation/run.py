@@ -1,0 +1,141 @@
+"""The straight line of an evaluation: plan, cells, units, what is missing, answers, a folder of results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+import yaml
+
+from ..core import BadInput, digest, seed_of, to_plain
+from ..core.files import alone, write
+from ..data import datasets
+from ..doctor import Diagnosis, admit, examine, keep_notes
+from ..planning.battery import label
+from ..planning.parts import check_truth
+from ..planning.plan import Plan, names, read_plan
+from ..results.timings import note
+from ..runtime import Cell, Local, Progress, RunOptions, Store, record
+from .rounding import round_off
+from .schedule import Stage, stages, units
+from .worker import Work
+
+GALLERY = 24  # images of each dataset that always keep their pictures
+
+
+@dataclass(frozen=True)
+class Run:
+    """A folder of results and what went wrong on the way."""
+
+    folder: Path
+    errors: tuple[str, ...]  # images that could not be answered
+    notes: tuple[str, ...]  # images that were converted or skipped
+
+
+def evaluate(
+    plan: Plan | Path | str | Mapping[str, Any],
+    out: Path | str | None = None,
+    ways: RunOptions | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Answer all that a plan asks and that its folder does not hold yet."""
+    plan = plan if isinstance(plan, Plan) else read_plan(plan)
+    ways, progress = ways or RunOptions(), progress or Progress()
+    folder = Path(out) if out else Path("runs") / _slug(plan)
+    _check_device(plan.numerics.device)
+    with alone(folder):
+        check_truth(plan)
+        store, cells = Store(folder), plan.cells()
+        _admit(store, cells)
+        before = examine(plan)
+        admit(plan, before)
+        _warn(before, progress)
+        record(folder, plan.numerics, allow_other=ways.other_numerics)
+        plan = replace(plan, battery_label=_battery_label(plan))
+        write(folder / "plan.yaml", yaml.safe_dump(to_plain(plan), sort_keys=False).encode())
+        for cell in cells:
+            store.begin(cell)
+        work = Work(folder, plan.numerics, _pictured(plan, cells), tuple(plan.plugins), plan.done_at)
+        for stage in stages(plan, store, cells, ways.workers):
+            _answer(stage, plan, store, work, ways, progress)
+        after = round_off(store, cells, work)
+        _warn(after, progress)
+        keep_notes(folder, [*before, *after])
+        run = Run(folder, *_told(store, cells))
+        for note in run.notes:
+            progress.warn(note)
+        return run
+
+
+def _battery_label(plan: Plan) -> str:
+    """The battery as figures name it; with other attacks beside it, or only those that fit a budget, they say so."""
+    if not plan.battery:
+        return ""
+    beside = f" and {len(plan.perturbations)} more" if plan.perturbations else ""
+    return label(plan.battery) + beside + (" within a budget" if plan.budget else "")
+
+
+def _warn(diagnoses: Sequence[Diagnosis], progress: Progress) -> None:
+    for line in (line for diagnosis in diagnoses for line in diagnosis.lines()):
+        progress.warn(line)
+
+
+def _check_device(name: str) -> None:
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        raise BadInput(f"device '{name}' cannot be used: {str(error).splitlines()[0]}; try --device cpu") from error
+
+
+def _admit(store: Store, cells: Sequence[Cell]) -> None:
+    """A plan may add cells to a folder, never change or drop one that is there."""
+    wanted = {cell.key for cell in cells}
+    foreign = [cell.label for cell in store.cells() if cell.key not in wanted and not store.drop_empty(cell)]
+    if foreign:
+        raise BadInput(
+            f"{store.folder} holds another plan: its '{foreign[0]}' is not in this one, or was made with other "
+            "weights, images or settings; choose another --out, or add to the plan instead of changing it"
+        )
+
+
+def _pictured(plan: Plan, cells: Sequence[Cell]) -> frozenset[str]:
+    """The images whose pictures are kept: a few of each dataset, or all."""
+    keep: set[str] = set()
+    for spec in {digest(dict(cell.data)): cell.data for cell in cells}.values():
+        ids = plan.ids(datasets.build(spec))
+        keep.update(ids if plan.keep_images else sorted(ids, key=lambda id_: seed_of(0, id_, "gallery"))[:GALLERY])
+    return frozenset(keep)
+
+
+def _answer(stage: Stage, plan: Plan, store: Store, work: Work, ways: RunOptions, progress: Progress) -> None:
+    """Answer what a stage is missing."""
+    todo = units(plan, store, stage, ways.shard_size, retry_errors=ways.retry_errors)
+    progress.begin(sum(unit.answers for unit in todo))
+    for answers, timings in Local(ways.workers, plan.numerics.threads).map(work, todo):
+        note(store.folder, timings)
+        progress.advance(answers)
+
+
+def _told(store: Store, cells: Sequence[Cell]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Every image that could not be answered, with the reason; and what else is to be said of images, each once."""
+    rows = [row for cell in cells for row in store.rows(cell, "images")]
+    errors = dict.fromkeys(f"{row['image']}: {row['message']}" for row in rows if row["status"] == "error")
+    told: dict[str, set[str]] = {}
+    for row in rows:
+        if row["status"] != "error" and row["message"] and not row["finisher"]:
+            told.setdefault(row["message"], set()).add(row["image"])
+    notes = [
+        f"{note} ({min(images)}{f' and {len(images) - 1} more' if len(images) > 1 else ''})"
+        for note, images in told.items()
+    ]
+    return tuple(errors), tuple(sorted(notes))
+
+
+def _slug(plan: Plan) -> str:
+    parts = [name for name, asked in (("objects", plan.objects), ("pixels", plan.pixels)) if asked]
+    words = (names(plan.models), names(plan.data), plan.battery or names(plan.perturbations), *parts)
+    return re.sub("[^A-Za-z0-9.+]+", "-", " ".join(words)).strip("-")[:100]

@@ -1,0 +1,120 @@
+"""A run in stages: units of what is missing, chains that spare finished images, an audit before the rest."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+from ..attacks import Attack
+from ..attacks.alone import Alone
+from ..core import Perturbation, digest, perturbations, seed_of
+from ..core.files import write
+from ..data import datasets
+from ..planning.battery import Battery
+from ..planning.cost import affordable_passes
+from ..planning.plan import Plan
+from ..runtime import Cell, Store, Unit
+from .audit import Choice, Rule, choose
+from .worker import finishers
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Cells and the images that they must answer before the next stage begins."""
+
+    cells: Sequence[Cell]
+    ids: Callable[[Cell], list[str]]
+    chained: bool  # whether later attacks of a battery are spared what earlier ones finished
+
+
+def stages(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> Iterator[Stage]:
+    """One stage; or, with an audit, all attacks on what they leave of a sample, then those worth it on the rest."""
+
+    def everything(cell: Cell) -> list[str]:
+        return plan.ids(datasets.build(cell.data))
+
+    audited = plan.audited()
+    if audited is None:
+        yield Stage(cells, everything, chained=not plan.exhaustive)
+        return
+
+    def sample(cell: Cell) -> list[str]:
+        ids = everything(cell)
+        first = sorted(ids, key=lambda id_: seed_of(plan.seed, id_, "audit"))
+        chosen = set(first[: audited.sample(len(ids))])
+        return [id_ for id_ in ids if id_ in chosen]
+
+    yield Stage(cells, sample, chained=True)
+    choices = _choices(plan, audited, store, cells, workers)
+    dropped = {key for choice in choices for key in choice.dropped}
+    yield Stage([cell for cell in cells if cell.key not in dropped], everything, chained=True)
+
+
+def _choices(plan: Plan, audited: Battery, store: Store, cells: Sequence[Cell], workers: int) -> list[Choice]:
+    """The choice for each model, dataset and threat; once made it stands, so that a resumed run keeps to it."""
+    path = store.folder / "choice.json"
+    if path.exists():
+        return [Choice(**plain) for plain in json.loads(path.read_text())]
+    choices = []
+    for chain in chains(plan, cells, chained=True):
+        if len(chain) > 1:
+            clean = next(c for c in cells if c.prints == chain[0].prints and c.perturbation["kind"] == "clean")
+            affordable = affordable_passes(plan, chain[0], workers) if plan.budget else float("inf")
+            spend = audited.rest(len(plan.ids(datasets.build(clean.data))))
+            choices.append(choose(store, clean, chain, Rule(audited.tolerance, audited.core, spend, affordable)))
+    write(path, json.dumps([asdict(choice) for choice in choices], indent=1).encode())
+    return choices
+
+
+def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cell]]:
+    """Cells that may spare each other images: the battery under one threat, in its order; every other cell alone."""
+    waves = [digest(perturbations.spec(change)) for change in plan.waves() if _harms(change)] if chained else []
+    found: dict[str, list[Cell]] = {}
+    for cell in cells:
+        threat = [dict(cell.prints), cell.perturbation.get("threat")]
+        found.setdefault(digest(threat) if digest(dict(cell.perturbation)) in waves else cell.key, []).append(cell)
+    return list(found.values())
+
+
+def _harms(change: Perturbation) -> bool:
+    """Whether wrong pixels are all that it is after: not a smaller delta, nor a prediction of its own choice."""
+    if isinstance(change, Alone):
+        return False  # no single image is as wrong as all its parts together
+    return not isinstance(change, Attack) or (math.isfinite(change.threat.radius) and change.threat.target is None)
+
+
+def units(plan: Plan, store: Store, stage: Stage, shard_size: int, *, retry_errors: bool) -> list[Unit]:
+    """What a stage is missing, cut into units of whole batches, at least `shard_size` images where there are as many.
+
+    Which images make a batch follows from their places in the stage alone, never from the size of a shard or from what
+    is missing, since a result may depend on its batch by rounding."""
+    size = plan.numerics.batch_size
+    found: list[Unit] = []
+    for chain in chains(plan, stage.cells, chained=stage.chained):
+        ids = stage.ids(chain[0])
+        again = {"retry_errors": retry_errors, "retry_spared": not stage.chained}
+        missing = {cell.key: set(store.missing(cell, ids, **again)) for cell in chain}
+        wanted = set().union(*missing.values())
+        batches = [[id_ for id_ in ids[place : place + size] if id_ in wanted] for place in range(0, len(ids), size)]
+        finished: dict[str, str] = {}
+        for cell in reversed(chain[:-1]):
+            finished |= finishers(cell.key, store.rows(cell, "images"), plan.done_at)
+        for some in _whole(batches, shard_size):
+            together = [id_ for batch in some for id_ in batch]
+            steps = tuple((cell, tuple(id_ for id_ in together if id_ in missing[cell.key])) for cell in chain)
+            found.append(Unit(steps, tuple(some), {id_: finished[id_] for id_ in together if id_ in finished}))
+    return found
+
+
+def _whole(batches: Sequence[Sequence[str]], shard_size: int) -> Iterator[list[tuple[str, ...]]]:
+    """Batches that make up a shard."""
+    some: list[tuple[str, ...]] = []
+    for batch in filter(None, batches):
+        some.append(tuple(batch))
+        if sum(map(len, some)) >= shard_size:
+            yield some
+            some = []
+    if some:
+        yield some

@@ -1,0 +1,158 @@
+"""The straight line of a training: plan, network, recipe, launch, a folder with a model that can be stressed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from contextlib import nullcontext
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import Field
+from torch import nn
+
+from ..core import BadInput, import_source, settings, to_plain
+from ..core.files import alone, write
+from ..data import load as load_data
+from ..models import models
+from ..models.weights import fill
+from ..planning.perturbing import read_perturbation
+from ..planning.reading import checked, read_yaml
+from ..runtime.launch import launch, leads
+from ..training import Augmentation, Backbone, Checkpoints, Recipe, Task, Watcher, fit, optimisers, recipes, schedules
+from ..training.batches import Reader
+from ..training.trainee import Trainee, adapt
+
+Count = Annotated[int, Field(ge=1)]
+Spec = str | dict[str, Any]
+
+
+@settings
+class TrainingPlan:
+    """One training; specs are written as everywhere, `kind:rest?key=value` or a mapping with `kind`."""
+
+    model: Spec = "compact:cnn"  # architecture with fresh weights
+    data: Spec = "shapes:train?count=2000"
+    recipe: Spec = "normal"
+    start: Spec | None = None  # model of the same architecture whose weights training begins with
+    backbone: Backbone | None = None  # weights for the features only
+    optimiser: Spec = "adamw"
+    schedule: Spec = "one-cycle"
+    augmentation: Augmentation = Augmentation()
+    epochs: Count = 12
+    batch_size: Count = 16  # images of a step, over all processes
+    parts: Count = 1  # forward passes by which each process makes its share of a step
+    validation: Spec | None = None  # images that are never trained on
+    probe: Spec | None = None  # short attack under which validation looks as well
+    every: Count = 1  # epochs between validations
+    save_every: Count = 500  # steps between states from which training can go on
+    kept: Annotated[int, Field(ge=0)] = 0  # images held in memory once they are read
+    seed: int = 0
+    device: str = "cpu"
+    threads: Count = 1
+    mixed: bool = False  # bfloat16 where torch thinks it safe
+    plugins: list[str] = Field(default_factory=list)  # modules or files that register more
+
+
+def train(plan: TrainingPlan, out: Path, watcher: Watcher | None = None, command: str = "") -> Path:
+    """Train as the plan says, from wherever its folder stands; returns the checkpoint of the last epoch."""
+    for plugin in plan.plugins:
+        import_source(plugin)
+    with alone(out) if leads() else nullcontext():
+        if leads():
+            _admit(plan, out)
+        launch(
+            lambda device: fit(task_of(plan, device, command), Checkpoints(out, write), watcher),
+            plan.device,
+            plan.threads,
+        )
+    return out / "last.safetensors"
+
+
+def task_of(plan: TrainingPlan, device: str = "cpu", command: str = "") -> Task:
+    """What the plan's specs stand for."""
+    recipe, data = recipes.build(plan.recipe), load_data(plan.data)
+    unseen = None if plan.validation is None else load_data(plan.validation)
+    return Task(
+        network=_trainee(plan, recipe, len(data.classes)).to(device),
+        train=Reader(data, plan.augmentation, plan.seed, plan.kept),
+        validation=None if unseen is None else Reader(unseen, Augmentation(), plan.seed, plan.kept),
+        recipe=recipe,
+        attack=read_perturbation(recipe.attack, {}),
+        probe=None if plan.probe is None else read_perturbation(plan.probe, {}),
+        optimiser=optimisers.build(plan.optimiser),
+        schedule=schedules.build(plan.schedule),
+        epochs=plan.epochs,
+        batch_size=plan.batch_size,
+        parts=plan.parts,
+        every=plan.every,
+        save_every=plan.save_every,
+        card={"architecture": models.spec(models.build(plan.model)), "command": command, "plan": to_plain(plan)},
+        device=device,
+        mixed=plan.mixed,
+        seed=plan.seed,
+    )
+
+
+def _trainee(plan: TrainingPlan, recipe: Recipe, classes: int) -> Trainee:
+    """The network as the recipe wants it, with the weights that the plan begins with."""
+    spec = models.read(plan.model)
+    interface = models.build(spec).interface()
+
+    def make(outputs: int) -> nn.Module:
+        if outputs != classes:  # branches that only training needs
+            return adapt(_branches(spec, outputs), interface)
+        network = models.build(spec).network()
+        if plan.start is not None:
+            fill(network, models.build(plan.start).network().state_dict(), str(plan.start))
+        if plan.backbone is not None:
+            plan.backbone.fill(network)
+        return adapt(network, interface)
+
+    return recipe.trainee(make, classes)
+
+
+def _branches(spec: Mapping[str, Any], outputs: int) -> nn.Module:
+    """The architecture with other outputs; its own weights do not fit them."""
+    own = dataclasses.fields(models.get(spec["kind"]))
+    if "classes" not in {setting.name for setting in own}:
+        raise BadInput(f"model {spec['kind']}: the recipe needs {outputs} outputs, and this model cannot be given them")
+    untrained = {key: value for key, value in spec.items() if key not in ("weights", "weights_key")}
+    return models.build({**untrained, "classes": outputs}).network()
+
+
+def _admit(plan: TrainingPlan, out: Path) -> None:
+    """A folder belongs to one plan."""
+    path, plain = out / "plan.yaml", to_plain(plan)
+    if path.exists():
+        before = read_yaml(path.read_text(), str(path))
+        changed = [f"{key} {before.get(key)} -> {plain[key]}" for key in plain if before.get(key) != plain[key]]
+        if changed:
+            raise BadInput(f"{out} holds another training ({'; '.join(changed)}); choose another --out")
+    write(path, yaml.safe_dump(plain, sort_keys=False).encode())
+
+
+def training_plans() -> dict[str, str]:
+    """The plans that made the zoo, by name: their text."""
+    folder = files("segstress.plans").joinpath("train")
+    return {Path(path.name).stem: path.read_text() for path in folder.iterdir() if path.name.endswith(".yaml")}
+
+
+def read_training_plan(source: str | None, changes: Mapping[str, Any]) -> TrainingPlan:
+    """A plan by name or path, with what the command line changes; `share` and `attack` change its recipe."""
+    plain = {**({} if source is None else _read(source)), **changes}
+    inner = {key: plain.pop(key) for key in ("share", "attack") if key in changes}
+    if inner:
+        plain["recipe"] = {**recipes.read(plain.get("recipe", TrainingPlan.recipe)), **inner}
+    return checked(TrainingPlan, plain, "training plan")
+
+
+def _read(source: str) -> dict[str, Any]:
+    known = training_plans()
+    if source in known:
+        return read_yaml(known[source], source)
+    if Path(source).is_file():
+        return read_yaml(Path(source).read_text(), source)
+    raise BadInput(f"no training plan '{source}'; expected a YAML file or one of {', '.join(sorted(known))}")

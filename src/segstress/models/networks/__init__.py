@@ -1,0 +1,1 @@
+"""The embedded networks: plain torch modules, small enough for a laptop."""

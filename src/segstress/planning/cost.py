@@ -1,0 +1,88 @@
+"""What a run will cost, before it is begun."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from ..attacks import Attack
+from ..attacks.alone import Alone
+from ..attacks.multi_attack import MultiAttack
+from ..core import Perturbation
+from ..data import Dataset, resize, stack
+from ..data import load as load_data
+from ..models import load as load_model
+from ..models import models
+from ..runtime import Cell
+from .parts import check_truth, count_parts
+from .plan import Plan
+
+FORWARD = 0.4  # share of a forward and backward pass that the forward takes
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The most that one cell takes."""
+
+    names: tuple[str, str, str]  # model, data, perturbation
+    images: int
+    forwards: int
+    backwards: int
+    seconds: float
+
+
+def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
+    """Passes are counted, seconds predicted from one timed pass of every model on every dataset."""
+    check_truth(plan)
+    torch.set_num_threads(plan.numerics.threads)
+    share = workers or len(os.sched_getaffinity(0))
+    costs = []
+    for model in map(models.build, plan.models):
+        network = load_model(model).to(plan.numerics.device, plan.numerics.torch_dtype())
+        for data in map(load_data, plan.data):
+            images, seconds = len(plan.ids(data)), _seconds(network, data, plan)
+            for change in plan.changes():
+                forwards, backwards, checks = _passes(change, data, plan)
+                time_needed = seconds * (FORWARD * (forwards + checks) + (1 - FORWARD) * backwards) / share
+                names = (model.label, data.label, change.label)
+                costs.append(Cost(names, images, forwards, backwards, time_needed))
+    return costs
+
+
+def _passes(change: Perturbation, data: Dataset, plan: Plan) -> tuple[int, int, int]:
+    """The most forwards and backwards on all images, and the forwards by which they are judged."""
+    ids = plan.ids(data)
+    if isinstance(change, Alone):
+        parts = count_parts(change, data, ids)
+        return (*change.passes(parts), len(ids) + parts)
+    forwards, backwards = most_passes(change)
+    return len(ids) * forwards, len(ids) * backwards, len(ids) * 3  # the clean prediction and that of every result
+
+
+def most_passes(change: Perturbation) -> tuple[int, int]:
+    """The most forwards and backwards that one image costs; corruptions do not look at the model."""
+    return change.passes() if isinstance(change, Attack | MultiAttack) else (0, 0)
+
+
+def affordable_passes(plan: Plan, cell: Cell, workers: int) -> float:
+    """Forwards and backwards an image that fit into the budget, when every model and dataset gets an equal part."""
+    data = load_data(cell.data)
+    model = load_model(cell.model).to(plan.numerics.device, plan.numerics.torch_dtype())
+    share = workers or len(os.sched_getaffinity(0))
+    seconds = plan.budget * share / (len(plan.models) * len(plan.data) * max(len(plan.eps), 1))
+    return 2 * seconds / (_seconds(model, data, plan) * len(plan.ids(data)))
+
+
+def _seconds(model: nn.Module, data: Dataset, plan: Plan) -> float:
+    """One forward and backward pass, after one to warm up."""
+    sample = resize(data.read(plan.ids(data)[0]), data.resize)
+    images = stack([sample]).images.to(plan.numerics.device, plan.numerics.torch_dtype()).requires_grad_()
+    for _ in range(2):
+        started = time.perf_counter()
+        torch.autograd.grad(model(images).sum(), images)
+        elapsed = time.perf_counter() - started
+    return elapsed

@@ -1,0 +1,19 @@
+"""Attacks that seek the smallest change, from a few settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..attacks import attacks as known
+
+
+def specs(attacks: Sequence[str], shares: Sequence[float], **threat: Any) -> list[dict[str, Any]]:
+    """Every attack aimed at every share of won pixels."""
+    given = {key: value for key, value in threat.items() if value is not None}
+    asked = []
+    for share in shares:
+        for attack in attacks:
+            plain = known.read(attack)
+            asked.append({"attack": plain.pop("kind"), **plain, **given, "enough": share})
+    return asked

@@ -1,0 +1,92 @@
+"""Perturbations of parts of images from a few settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ..core import BadImage, BadInput, Spec
+from ..corruptions import expand
+from ..data import load as load_data
+from ..data import resize
+from .plan import Plan
+from .reading import read_yaml
+
+
+def corruption_specs(
+    names: Sequence[str], severities: Sequence[float], places: Sequence[Spec | None], **options: Any
+) -> list[dict[str, Any]]:
+    """Every corruption (suites are expanded) at every severity in every region; none = the whole image."""
+    return [
+        {"kind": "corrupt", "corruption": name, "severity": severity, "region": place, **options}
+        for name in expand(names)
+        for severity in severities
+        for place in places
+    ]
+
+
+def multi_attack_spec(
+    side: int, position: str, steps: int, eps: str, number: int = 3, loss: str = "ce"
+) -> dict[str, Any]:
+    """The region-aware multi-attack on one square, with the step of the paper."""
+    return {
+        "kind": "multi-attack",
+        "threat": {"radius": eps},
+        "region": {"kind": "box", "position": position, "height": side, "width": side},
+        "attack": {"kind": "pgd", "steps": steps, "step": "4/255", "random_start": False, "loss": loss},
+        "number": number,
+    }
+
+
+def stored_specs(name: str) -> list[Any]:
+    """The perturbations of a packaged plan, by name, or of a YAML file."""
+    folder = files("segstress").joinpath("plans/spatial")
+    known = sorted(Path(path.name).stem for path in folder.iterdir())
+    if name in known:
+        plain = read_yaml(folder.joinpath(f"{name}.yaml").read_text(), name)
+    elif name.endswith((".yaml", ".yml")) and Path(name).is_file():
+        plain = read_yaml(Path(name).read_text(), name)
+    else:
+        raise BadInput(f"unknown plan '{name}'; known: {', '.join(known)}, or the path of a .yaml file")
+    corrupted = corruption_specs(**plain["corruptions"]) if "corruptions" in plain else []
+    return [*corrupted, *plain.get("perturbations", [])]
+
+
+def patch_places(ratios: Sequence[float], size: int, draws: int = 1) -> list[dict[str, Any]]:
+    """Regions of patches: every ratio, and as many masks of each as asked for."""
+    return [
+        {"kind": "patches", "ratio": ratio, "size": size, "draw": draw} for ratio in ratios for draw in range(draws)
+    ]
+
+
+def slid_places(data: Spec, size: int, *, native: bool = True) -> list[dict[str, Any]]:
+    """One patch in every place of the grid over the dataset's first readable image, native or as the model sees it."""
+    height, width = _sides(data, native)
+    corners = [(top, left) for top in range(0, height, size) for left in range(0, width, size)]
+    return [{"kind": "rectangle", "top": top, "left": left, "height": size, "width": size} for top, left in corners]
+
+
+def _sides(spec: Spec, native: bool) -> tuple[int, int]:
+    data = load_data(spec)
+    for id_ in data.ids():
+        try:
+            sample = data.read(id_)
+        except BadImage:
+            continue
+        height, width = (sample if native else resize(sample, data.resize)).labels.shape
+        return int(height), int(width)
+    raise BadInput(f"dataset {data.name}: no image can be read")
+
+
+def too_large(plan: Plan) -> Iterator[str]:
+    """Warnings about patches and boxes that do not fit into the images of a dataset."""
+    for spec in plan.data:
+        for change in plan.changes():
+            height, width = _sides(spec, getattr(change, "stage", "network") == "native")
+            region = getattr(change, "region", None)
+            tall = getattr(region, "size", getattr(region, "height", 0))
+            wide = getattr(region, "size", getattr(region, "width", 0))
+            if tall > height or wide > width:
+                yield f"{change.label}: {tall} x {wide} pixels do not fit into {height} x {width}, so they are cut"

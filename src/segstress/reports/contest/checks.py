@@ -1,0 +1,62 @@
+"""What a ranking hangs on: the method that fits it, the metric that selected the images, a single class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...competition.cases import rank_correlation
+from ...competition.matrices import Judged, aggressiveness, performance
+from ...competition.ranking import fit, places
+from ...competition.ranking_report import Standing
+from ..kit.table import Cell, Column, Rows, Table
+
+
+def methods(standing: Standing) -> Table:
+    """Strengths by other methods, and how far their order agrees with the first ranking."""
+    found = {name: ranking.strengths for name, ranking in standing.rankings.items()} | dict(standing.others)
+    main = standing.main.strengths.tolist()
+    columns = (
+        Column("method", "Method"),
+        *(Column(f"strength_{name}", name, "number") for name in standing.names),
+        Column("spearman", "Spearman", "number"),
+        Column("kendall", "Kendall", "number"),
+    )
+    rows: Rows = tuple(
+        (name, *map(float, strengths), *rank_correlation(main, strengths.tolist())) for name, strengths in found.items()
+    )
+    note = (
+        "Rank correlations with the first line. Resistance is the inverse of transposed aggressiveness, "
+        "so the two agree in part by construction."
+    )
+    return Table("methods", "By other methods", columns, rows, note if standing.judged is not None else "")
+
+
+def metrics(standing: Standing) -> Table:
+    """Rank correlation with the rankings on images that other metrics of agreement select."""
+    columns = [Column("metric", "Selected by"), Column("images", "Images judged", "count")]
+    for name in standing.rankings:
+        words = name.capitalize()
+        columns += [
+            Column(f"{name}_spearman", f"{words}, Spearman", "number"),
+            Column(f"{name}_kendall", "Kendall", "number"),
+        ]
+    rows: Rows = tuple(
+        (metric, len(other.images), *(value for both in standing.correlation(other).values() for value in both))
+        for metric, other in standing.otherwise.items()
+    )
+    note = "Selected images without a truth do not count, so that labels made for one metric say less about another."
+    return Table("metrics", "Had another metric selected the images", tuple(columns), rows, note)
+
+
+def without_class(names: Sequence[str], judged: Judged, classes: Sequence[str]) -> Table:
+    """Whether one class decides: the places of aggressiveness when its subsets are left out."""
+    columns = (Column("class", "Without"), *(Column(f"rank_{name}", name, "count") for name in names))
+    rows: list[tuple[Cell, ...]] = []
+    for class_ in np.unique(judged.classes).tolist():
+        rest = judged.without_class(class_)
+        if len(rest.images):
+            ranks = places(fit(aggressiveness(performance(rest))))
+            rows.append((classes[class_], *map(int, ranks)))
+    return Table("without-class", "Places without one class", columns, tuple(rows))

@@ -1,0 +1,128 @@
+"""The figures of a competition: intervals, heat maps, the pie of qualities, the boxes of transfer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+
+from ...competition.cases import BINS, quality_bins, transfer
+from ...competition.matrices import Judged
+from ...competition.ranking_report import Standing
+from ..kit.drawing import CALM, HARM, INK, PALE, PAPER, STYLE, Drawing, canvas
+
+SLICES = (HARM, PALE, "#d8c9a6", "#9dbcd8", CALM)  # from failed to right
+LINE = 0.32  # inches for each model
+
+
+def drawings(standing: Standing) -> list[Drawing]:
+    """Every figure that the judge gives data for."""
+    with mpl.rc_context(STYLE):
+        return list(_drawings(standing))
+
+
+def _drawings(standing: Standing) -> Iterator[Drawing]:
+    yield strengths(standing)
+    yield heat_maps(standing)
+    if standing.quality is not None and standing.judged is not None:
+        yield pie(standing.quality)
+        yield boxes(standing.names, standing.quality, standing.judged)
+
+
+def strengths(standing: Standing) -> Drawing:
+    """Strength of every model with its interval."""
+    figure, axes = canvas(1.1 + LINE * len(standing.names), len(standing.rankings))
+    order = standing.order
+    lines = np.arange(len(order))
+    for (name, ranking), axis in zip(standing.rankings.items(), axes, strict=True):
+        middle = ranking.strengths[order]
+        low, high = (np.maximum(0, side) for side in (middle - ranking.low[order], ranking.high[order] - middle))
+        axis.errorbar(middle, lines, xerr=[low, high], fmt="o", color=CALM, ecolor=INK, capsize=3, linewidth=1)
+        axis.set(title=name, yticks=lines, xlabel="strength")
+        axis.set_yticklabels([standing.names[model] for model in order] if axis is axes[0] else [])
+        axis.invert_yaxis()
+    caption = (
+        "Maximum-likelihood strengths with 95 % bootstrap intervals. "
+        "Whether two models differ is told by the share of draws, not by overlap."
+    )
+    return Drawing("strengths", "Strengths", caption, figure)
+
+
+def heat_maps(standing: Standing) -> Drawing:
+    """The first two matrices, row against column (figures 9 and 10 of the paper)."""
+    chosen = list(standing.matrices.items())[:2]
+    figure, axes = canvas(1.6 + 0.42 * len(standing.names), len(chosen))
+    for (name, values), axis in zip(chosen, axes, strict=True):
+        shown = np.log(np.where(values > 0, values, np.nan)) if standing.judged is not None else values
+        largest = float(np.nanmax(np.abs(shown), initial=1e-9))
+        axis.imshow(shown, cmap="RdBu", vmin=-largest, vmax=largest)
+        _write_values(axis, values, np.abs(shown) > 0.6 * largest)
+        ticks = np.arange(len(standing.names))
+        axis.set(title=name, xticks=ticks, yticks=ticks)
+        axis.set_xticklabels(standing.names, rotation=40, ha="right")
+        axis.set_yticklabels(standing.names if axis is axes[0] else [])
+        axis.spines[:].set_visible(False)
+    words = (
+        "Above 1 (blue) the row is better than the column" if standing.judged is not None else "Votes won by the row"
+    )
+    return Drawing("matrices", "Row against column", f"{words} on the images selected for the pair.", figure)
+
+
+def _write_values(axis: Axes, values: np.ndarray, dark: np.ndarray) -> None:
+    for (row, column), value in np.ndenumerate(values):
+        if np.isfinite(value) and row != column:
+            colour = PAPER if dark[row, column] else "#111418"  # on the cell's own colour, whatever the page's
+            axis.text(
+                column,
+                row,
+                f"{value:.2f}" if value % 1 else f"{value:.0f}",
+                ha="center",
+                va="center",
+                fontsize=7,
+                color=colour,
+            )
+
+
+def pie(quality: np.ndarray) -> Drawing:
+    """How good predictions are on the selected images (figure 6)."""
+    counts = quality_bins(quality)
+    figure, (axis,) = canvas(3.0)
+    words = [f"{low:.1f} to {high:.1f}" for low, high in pairwise(BINS)]
+    shown = [(count, word, colour) for count, word, colour in zip(counts, words, SLICES, strict=True) if count]
+    sizes, labels, colours = zip(*shown, strict=True)
+    axis.pie(sizes, labels=labels, colors=colours, autopct="%.0f %%", startangle=90, counterclock=False)
+    return Drawing(
+        "qualities",
+        "Quality on the selected images",
+        "mIoU of every model on every selected image, against the truth.",
+        figure,
+    )
+
+
+def boxes(names: Sequence[str], quality: np.ndarray, judged: Judged) -> Drawing:
+    """Each model on the images selected with it and on those selected by other pairs (figure 7)."""
+    found = transfer(quality, judged)
+    figure, (axis,) = canvas(3.2)
+    for side, (values, colour, words) in enumerate(
+        zip(zip(*found, strict=True), (HARM, CALM), ("selected with it", "selected by others"), strict=True)
+    ):
+        kept = [each[np.isfinite(each)] for each in values]
+        where = np.arange(len(kept)) + (side - 0.5) * 0.34
+        drawn = axis.boxplot(kept, positions=where.tolist(), widths=0.28, patch_artist=True, manage_ticks=False)
+        for box in drawn["boxes"]:
+            box.set(facecolor=colour, edgecolor=INK)
+        for line in (*drawn["medians"], *drawn["whiskers"], *drawn["caps"]):
+            line.set(color=INK)
+        axis.plot([], [], color=colour, linewidth=6, label=words)
+    axis.set(xticks=np.arange(len(names)), ylabel="mIoU")
+    axis.set_xticklabels(names, rotation=20, ha="right")
+    axis.legend()
+    return Drawing(
+        "transfer",
+        "Do failures transfer?",
+        "Where the two boxes are alike, images that fool one model fool it no more than others.",
+        figure,
+    )

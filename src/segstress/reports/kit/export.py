@@ -1,0 +1,85 @@
+"""Tables as text: CSV for programs, LaTeX for papers, Markdown for pages, short cells for people."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator
+
+from ...metrics.intervals import Interval
+from .naming import percent
+from .table import Cell, Kind, Table
+
+ESCAPES = str.maketrans(
+    {character: f"\\{character}" for character in "&%$#_{}"}
+    | {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+    }
+)
+
+
+def to_csv(table: Table) -> str:
+    """Shares in [0, 1] to six digits, an interval as three columns, nothing where there is no value."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([heading for column in table.columns for heading in _headings(column.key, column.kind)])
+    for row in table.rows:
+        writer.writerow([plain for cell in row for plain in _plain(cell)])
+    return text.getvalue()
+
+
+def _headings(key: str, kind: Kind) -> tuple[str, ...]:
+    return (key, f"{key}_low", f"{key}_high") if kind == "interval" else (key,)
+
+
+def _plain(cell: Cell) -> Iterator[str]:
+    if isinstance(cell, Interval):
+        yield from (text for bound in (cell.value, cell.low, cell.high) for text in _plain(bound))
+    elif isinstance(cell, float):
+        yield "" if math.isnan(cell) else f"{cell:.6g}"
+    else:
+        yield str(cell)
+
+
+def to_latex(table: Table) -> str:
+    """A booktabs tabular; shares in percent."""
+    spec = "".join("l" if column.kind == "text" else "r" for column in table.columns)
+    heading = " & ".join(escape(column.title) for column in table.columns)
+    kinds = [column.kind for column in table.columns]
+    rows = [" & ".join(escape(show(cell, kind)) for cell, kind in zip(row, kinds, strict=True)) for row in table.rows]
+    body = "".join(f"{row} \\\\\n" for row in rows)
+    return (
+        f"% {table.title}; needs \\usepackage{{booktabs}}\n"
+        f"\\begin{{tabular}}{{{spec}}}\n\\toprule\n{heading} \\\\\n\\midrule\n{body}\\bottomrule\n\\end{{tabular}}\n"
+    )
+
+
+def to_markdown(table: Table) -> str:
+    """A table as GitHub writes it, numbers to the right; shares in percent."""
+    kinds = [column.kind for column in table.columns]
+    lines = [[column.title for column in table.columns], ["---" if kind == "text" else "---:" for kind in kinds]]
+    lines += [[show(cell, kind) for cell, kind in zip(row, kinds, strict=True)] for row in table.rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def escape(text: str) -> str:
+    """Text that LaTeX prints as it is."""
+    return text.translate(ESCAPES)
+
+
+def show(cell: Cell, kind: Kind) -> str:
+    """A cell as people read it: shares in percent with one digit."""
+    if math.isnan(cell.value if isinstance(cell, Interval) else cell if isinstance(cell, float) else 0):
+        return "-"
+    if isinstance(cell, Interval):
+        return f"{percent(cell.value)} [{percent(cell.low)}, {percent(cell.high)}]"
+    if kind == "share":
+        return percent(float(cell))
+    if kind == "count":
+        return f"{cell:,}"
+    return f"{cell:.4g}" if kind == "number" else str(cell)

@@ -1,0 +1,24 @@
+"""Templates filled in: the one place that knows where they lie and how their cells are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from .export import show
+from .naming import percent, plural
+
+
+def render(template: str, **values: Any) -> str:
+    """A page as text; a value that a template wants and does not get is an error."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parents[1] / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(show=show, percent=percent, plural=plural)
+    return environment.get_template(template).render(**values)

@@ -1,0 +1,1 @@
+"""The page of damage to part of an image."""

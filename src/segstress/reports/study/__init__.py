@@ -1,0 +1,1 @@
+"""The report of studies: models on data under attack, clean against worst case."""

@@ -1,0 +1,190 @@
+"""A study judged: the figures of the clean prediction, of every perturbation and of the worst case over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ...metrics import definition, metrics
+from ...metrics.counts import ACTUAL, HITS, PREDICTED
+from ...metrics.intervals import Difference, Interval, difference, interval
+from ...metrics.objects import SizeGroup, by_size
+from ...metrics.scores import foreground, image_accuracy, image_miou
+from ...metrics.worst_case import NOBODY, Selection, bound, greedy, lowest, tied
+from ...results.study import Study, goal_of
+
+CLEAN = "clean"  # the first candidate of every worst case
+ZONES = ("all", "foreground")
+MAIN = ("accuracy", "accuracy_image_mean", "cmiou", "nmiou")
+FIGURES = (*MAIN, *(f"{name}_foreground" for name in MAIN), "mean_accuracy", "fwiou")
+SELECTED = ("cmiou_selected", "cmiou_selected_foreground")  # worst cases as the battery's paper chooses them
+
+_by_accuracy = partial(lowest, score=image_accuracy)
+_by_miou = partial(lowest, score=image_miou)
+SELECT: Mapping[str, Callable[..., Selection]] = {
+    "accuracy": _by_accuracy,
+    "accuracy_image_mean": _by_accuracy,
+    "mean_accuracy": _by_accuracy,
+    "cmiou": greedy,
+    "cmiou_selected": _by_miou,
+    "nmiou": _by_miou,
+    "fwiou": _by_miou,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """All candidates for the worst case side by side, clean first, and the choice made for each figure."""
+
+    study: Study
+    labels: tuple[str, ...]
+    answered: np.ndarray  # (candidates, images)
+    candidates: Mapping[tuple[str, str], np.ndarray]  # (goal, zone) -> (candidates, images, classes, 3)
+    worst: Mapping[str, Selection]  # by figure
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The figures that this dataset has; the others are NaN."""
+        return tuple(figure for figure in FIGURES if parts(figure)[1] in self.study.clean)
+
+    def counts(self, figure: str) -> np.ndarray:
+        """Counts of every candidate as the figure reads them."""
+        metric, zone = parts(figure)
+        return self.candidates[goal_of(metric), zone]
+
+    def score(self, figure: str, label: str = CLEAN) -> float:
+        """The figure of one candidate alone, over the images it answered."""
+        return metric_of(figure)(self.counts(figure)[self.labels.index(label)])
+
+    def worst_score(self, figure: str) -> float:
+        """The figure when each image meets the candidate chosen for it."""
+        return metric_of(figure)(self.worst[figure].counts)
+
+    def worst_without(self, figure: str, label: str) -> float:
+        """The worst case if one candidate had not been tried."""
+        place = self.labels.index(label)
+        others, answered = np.delete(self.counts(figure), place, 0), np.delete(self.answered, place, 0)
+        return metric_of(figure)(SELECT[parts(figure)[0]](others, answered).counts)
+
+    def constant(self, figure: str) -> float:
+        """The figure of a model that says the commonest class everywhere, whatever it sees."""
+        actual = self.counts(figure)[0, ..., ACTUAL]
+        said = actual.sum(0).argmax()
+        counts = np.zeros((*actual.shape, 3), dtype=np.int64)
+        counts[..., ACTUAL] = actual
+        counts[:, said, PREDICTED], counts[:, said, HITS] = actual.sum(1), actual[:, said]
+        return metric_of(figure)(counts)
+
+    @property
+    def commonest(self) -> str:
+        """The class with most true pixels."""
+        return self.study.classes[int(self.counts("accuracy")[0, ..., ACTUAL].sum(0).argmax())]
+
+    @property
+    def untried(self) -> np.ndarray:
+        """(images,): those that some perturbation was spared, since nothing was left or an audit dropped it."""
+        failed = (np.isin(self.study.ids, outcome.images("error")) for outcome in self.study.outcomes)
+        tried = [outcome.answered | no for outcome, no in zip(self.study.outcomes, failed, strict=True)]
+        untried: np.ndarray = self.answered[0] & ~np.all(tried, axis=0)
+        return untried
+
+    def bound(self, zone: str) -> float:
+        """A CmIoU below which no choice of candidates can come."""
+        return bound(self.candidates["miou", zone], self.answered)
+
+    def clean_interval(self, figure: str) -> Interval:
+        """Bootstrap interval of the clean figure."""
+        return interval(self._clean(figure), metric_of(figure))
+
+    def worst_interval(self, figure: str) -> Interval:
+        """Bootstrap interval of the worst case, with the choices as they are."""
+        return interval(self._worst(figure), metric_of(figure))
+
+    def loss(self, figure: str) -> Difference:
+        """Clean minus worst case, on the same draws of images."""
+        return difference(self._clean(figure), self._worst(figure), metric_of(figure))
+
+    def strongest(self, figure: str) -> tuple[np.ndarray, np.ndarray]:
+        """Per candidate, the images on which it alone is worst, and those on which it is the first of several equal."""
+        chosen = self.worst[figure].chosen
+        shared = tied(self.counts(figure), self.answered, image_miou if "iou" in figure else image_accuracy)
+        known = chosen != NOBODY
+        alone, first = (np.bincount(chosen[known & ties], minlength=len(self.labels)) for ties in (~shared, shared))
+        return alone, first
+
+    def survival(self) -> list[tuple[SizeGroup, SizeGroup]]:
+        """Objects in groups of growing area: what is right of them on clean images, and where accuracy is worst."""
+        objects = self.study.objects
+        known = self.worst["accuracy"].chosen[objects.image] != NOBODY
+        groups = (by_size(objects.area[known], hits[known]) for hits in (objects.clean, self.worst_objects()))
+        return list(zip(*groups, strict=True))
+
+    def worst_objects(self) -> np.ndarray:
+        """Of each object the pixels right where accuracy of its image is worst; clean ones where nobody was chosen."""
+        objects = self.study.objects
+        correct = np.stack([objects.clean, *(objects.correct[label] for label in self.labels[1:])])
+        chosen = np.maximum(self.worst["accuracy"].chosen, 0)[objects.image]
+        worst: np.ndarray = correct[chosen, np.arange(len(objects.image))]
+        return worst
+
+    def definition(self, figure: str) -> str:
+        """What the figure means: its rules, then in words."""
+        metric, zone = parts(figure)
+        rules = definition(metric, void=self.study.void, background="in" if zone == "all" else "out")
+        return f"{rules}: {metrics.about(metric).partition(': ')[2].rstrip('.')}"
+
+    def _clean(self, figure: str) -> np.ndarray:
+        return self._answered(self.counts(figure)[0])
+
+    def _worst(self, figure: str) -> np.ndarray:
+        return self._answered(self.worst[figure].counts)
+
+    def _answered(self, counts: np.ndarray) -> np.ndarray:
+        """Without the images that have no clean prediction, unless none has: then every figure is NaN."""
+        return counts[self.answered[0]] if self.answered[0].any() else counts
+
+
+def assess(study: Study) -> Assessment:
+    """Line up the candidates of a study and choose the worst of them for every figure."""
+    clean = study.clean_answered
+    answered = np.stack([clean, *(outcome.answered & clean for outcome in study.outcomes)])
+    candidates = {
+        (goal, zone): _stack(study, goal, zone) * answered[..., None, None]
+        for goal in ("accuracy", "miou")
+        for zone in ZONES
+    }
+    worst = {}
+    for figure in (*FIGURES, *SELECTED):
+        metric, zone = parts(figure)
+        worst[figure] = SELECT[metric](candidates[goal_of(metric), zone], answered)
+    return Assessment(study, (CLEAN, *(outcome.label for outcome in study.outcomes)), answered, candidates, worst)
+
+
+def _stack(study: Study, goal: str, zone: str) -> np.ndarray:
+    """Counts of clean and of every outcome; zeros, whose figures are NaN, where there is no such zone or answer."""
+    nothing = np.zeros((len(study.ids), len(study.classes), 3), dtype=np.int64)
+    outcomes = (outcome.counts.get((outcome.for_metric(goal), zone), nothing) for outcome in study.outcomes)
+    stack = np.stack([study.clean.get(zone, nothing), *outcomes])
+    return stack if zone == "all" or study.background is None else foreground(stack, study.background)
+
+
+def parts(figure: str) -> tuple[str, str]:
+    """The metric and the zone that a figure's name stands for."""
+    metric = figure.removesuffix("_foreground")
+    return metric, "all" if metric == figure else "foreground"
+
+
+def title(figure: str) -> str:
+    """The figure's name as people write it."""
+    metric, zone = parts(figure)
+    name = metrics.about(metric).partition(":")[0]
+    return name if zone == "all" else f"{name}, foreground"
+
+
+def metric_of(figure: str) -> Callable[..., float]:
+    """The function of counts that a figure's name stands for."""
+    metric: Callable[..., float] = metrics.get(parts(figure)[0].removesuffix("_selected"))
+    return metric

@@ -1,0 +1,65 @@
+"""What the way a run was carried out leaves open about its figures, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...metrics.intervals import Interval
+from ...results.study import Choice, Study
+from ..kit.naming import percent, plural
+from .assessment import Assessment, title
+from .sparing import slack, spared
+from .tables import HEADLINE
+
+
+def caveats(judged: Assessment) -> list[str]:
+    """Every sentence that a reader of the worst case must know."""
+    return [*_remaining(judged.study), *_adaptive(judged.study.choice), *_finished(judged)]
+
+
+def _remaining(study: Study) -> Iterator[str]:
+    """What trying much harder than the battery found elsewhere."""
+    if study.gap is not None:
+        yield (
+            f"Ten times the effort, in several ways together, lowered the figures of {study.battery} by at most"
+            f" {study.gap.accuracy:.2f} points of accuracy and {study.gap.nmiou:.2f} of NmIoU on the embedded robust"
+            f" models {', '.join(study.gap.models)} at {', '.join(study.gap.threats)} (measured, see"
+            " docs/batteries.md); on other models and at other radii it may be more."
+        )
+
+
+def _adaptive(choice: Choice | None) -> Iterator[str]:
+    """What an audit left out, and what that costs."""
+    if choice is None:
+        return
+    tried = len(choice.kept) + len(choice.dropped)
+    if not choice.dropped:
+        yield (
+            f"Adaptive battery: all {tried} attacks proved worth their passes on a sample of"
+            f" {plural(choice.images, 'image')}, and none was dropped."
+        )
+        return
+    yield (
+        f"Adaptive battery: all {tried} attacks were tried on a sample of {plural(choice.images, 'image')}, each spared"
+        " what an earlier one had finished, and on the others only those worth their passes there:"
+        f" {', '.join(choice.kept)}. Dropped: {', '.join(choice.dropped)}."
+        f" On those others this leaves worst-case accuracy too high by an estimated {_points(choice.loss_accuracy)},"
+        f" NmIoU by {_points(choice.loss_nmiou)}."
+    )
+
+
+def _points(loss: Interval) -> str:
+    return f"{percent(loss.value)} points (95 % interval {percent(loss.low)} to {percent(loss.high)})"
+
+
+def _finished(judged: Assessment) -> Iterator[str]:
+    """What was not sought because few enough pixels were left, and the bounds on it."""
+    images, share = int(spared(judged).sum()), 100 * judged.study.done_at
+    if not images:
+        return
+    left = f"with at most {share:g} % of its pixels right" if share else "without a correct pixel"
+    lower = ", ".join(f"{title(figure)} by {percent(slack(judged, figure))}" for figure in HEADLINE)
+    yield (
+        f"An image {left} counted as finished and was spared the rest of the battery, {plural(images, 'image')} in all."
+        f" Without this the worst case might be lower, in points at most: {lower}."
+    )

@@ -1,0 +1,114 @@
+"""Accuracy against passes: whether an attack was still gaining when it ended, and what a battery gains in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.ticker import FuncFormatter
+
+from ...metrics.counts import ACTUAL
+from ..kit.drawing import HARM, INK, STYLE, Drawing, canvas, strokes
+from ..kit.naming import briefly
+from ..kit.table import Column, Rows, Table
+from .assessment import Assessment
+from .figures import PERCENT
+
+BATTERY = "all in this order"
+ROUND = tuple(factor * 10**power for power in range(7) for factor in (1, 2, 5))  # passes that a table shows
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """The share of pixels right after so many forward passes on every image."""
+
+    label: str
+    traces: tuple[Mapping[int, int], ...]  # of each image: forwards -> fewest pixels right
+    pixels: int  # of these images
+
+    @property
+    def passes(self) -> list[int]:
+        """Every number of forwards at which something is known."""
+        return sorted({passes for trace in self.traces for passes in trace})
+
+    def at(self, passes: Iterable[int]) -> np.ndarray:
+        """Shares after these numbers of forwards; an image that ended earlier stays as it was left."""
+        asked = np.array(list(passes))
+        right = np.zeros(len(asked))
+        for trace in self.traces:
+            known = np.array(list(trace))
+            right += np.array(list(trace.values()))[np.searchsorted(known, asked, side="right").clip(min=1) - 1]
+        return right / self.pixels
+
+
+def descents(judged: Assessment) -> list[Descent]:
+    """One for each attack that tells of its way, and one for all of them in declared order."""
+    told = {outcome.label: outcome.traces for outcome in judged.study.outcomes if outcome.traces}
+    if not told:
+        return []
+    together = {id_: _joined([traces[id_] for traces in told.values() if id_ in traces]) for id_ in judged.study.ids}
+    if len(told) > 1:
+        told[BATTERY] = {id_: trace for id_, trace in together.items() if trace}
+    return [_descent(judged, label, traces) for label, traces in told.items()]
+
+
+def _descent(judged: Assessment, label: str, traces: Mapping[str, Mapping[int, int]]) -> Descent:
+    valid = dict(zip(judged.study.ids, judged.counts("accuracy")[0, ..., ACTUAL].sum(-1).tolist(), strict=True))
+    seen = [id_ for id_ in traces if valid.get(id_)]
+    return Descent(label, tuple(traces[id_] for id_ in seen), max(1, sum(valid[id_] for id_ in seen)))
+
+
+def _joined(traces: Iterable[Mapping[int, int]]) -> dict[int, int]:
+    """One trace after the other: passes add up, and the fewest pixels right so far stay."""
+    joined: dict[int, int] = {}
+    spent, fewest = 0, np.inf
+    for trace in traces:
+        for passes, correct in trace.items():
+            fewest = min(fewest, correct)
+            joined[spent + passes] = int(fewest)
+        spent += max(trace)
+    return joined
+
+
+def convergence(judged: Assessment) -> Table:
+    """One line per attack: accuracy after so many passes, and at its end."""
+    found = descents(judged)
+    longest = max((descent.passes[-1] for descent in found), default=0)
+    marks = [passes for passes in ROUND if passes < longest]
+    columns = (
+        Column("perturbation", "Perturbation"),
+        *(Column(f"after_{passes}", f"{passes:,}", "share") for passes in marks),
+        Column("end", "End", "share"),
+        Column("passes", "Passes", "count"),
+    )
+    rows: Rows = tuple(
+        (descent.label, *descent.at([*marks, longest]).tolist(), descent.passes[-1]) for descent in found
+    )
+    note = "Accuracy when every image has had so many forward passes; the fewest pixels right so far count."
+    return Table("convergence", "Accuracy against passes", columns, rows, note)
+
+
+def convergence_drawing(judged: Assessment) -> Drawing | None:
+    """The same as curves, where any attack tells of its way."""
+    found = descents(judged)
+    if not found:
+        return None
+    with mpl.rc_context(STYLE):
+        figure, (axis,) = canvas(3.4)
+        for descent, stroke in zip(found, strokes(len(found)), strict=True):
+            look = {"color": HARM, "linewidth": 2.2} if descent.label == BATTERY else stroke
+            axis.plot(descent.passes, descent.at(descent.passes), label=briefly(descent.label), **look)
+        axis.set(xscale="log", ylim=(0, None), xlabel="forward passes on each image", ylabel="pixels right, %")
+        axis.set_xticks([passes for passes in ROUND if passes <= found[-1].passes[-1]])
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda passes, _: f"{passes:,.0f}"))
+        axis.minorticks_off()
+        axis.axhline(judged.constant("accuracy"), color=INK, linestyle=":", linewidth=1, label="one class everywhere")
+        axis.yaxis.set_major_formatter(PERCENT)
+        figure.legend(loc="outside right upper")
+    caption = (
+        "Accuracy after so many passes of each attack, and of all of them one after the other. A curve that still falls"
+        " at its end asks for more steps."
+    )
+    return Drawing("convergence", "Accuracy against passes", caption, figure)

@@ -1,0 +1,93 @@
+"""The tables of parts that were attacked one by one: in all, class by class and by size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...metrics.intervals import Interval
+from ..kit.table import Cell, Column, Table
+from .assessment import Assessment
+from .floors import FATES, STATES, UNKNOWN, ObjectFates, attacked_alone, object_fates, pixel_shares
+
+MEANING = (
+    "Attacked alone, an object or a pixel meets the whole budget: the delta may act on all of the image, and only this"
+    " part is aimed at. A joint attack shares one delta among all pixels, so its worst case lies above the individually"
+    " robust share. Both are upper bounds on robustness: the latter, too, is found by attack, and a stronger one may"
+    " find less."
+)
+
+
+def floors(judged: Assessment) -> Table:
+    """One line per figure: objects lost, objects erased, pixels right; clean, under joint attack and alone."""
+    columns = (
+        Column("figure", "Name"),
+        Column("title", "Figure"),
+        *(Column(state, words.capitalize(), "interval") for state, words in STATES.items()),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    fates, pixels = object_fates(judged), pixel_shares(judged)
+    if fates is not None:
+        for fate, words in FATES.items():
+            shares = (fates.share(fate, state) for state in STATES)
+            rows.append((f"objects_{fate}", f"Objects {fate} ({words})", *shares))
+    if pixels is not None:
+        shares = (pixels.get(state, UNKNOWN) for state in STATES)
+        rows.append(("pixels_robust", "Pixels right (alone: individually robust share)", *shares))
+    return Table("floors", "Each object and pixel by itself", columns, tuple(rows), _note(judged))
+
+
+def _note(judged: Assessment) -> str:
+    told = ["With 95 % bootstrap intervals over images."]
+    objects, pixels = (attacked_alone(judged, parts) for parts in ("objects", "pixels"))
+    if objects is not None:
+        told.append("Objects: 8-connected pieces of a class in the truth, void and background left out.")
+    if pixels is not None:
+        told.append(
+            "Pixels: drawn at random among the valid ones of each image, also those wrong on the clean image, which"
+            " need no attack; each stands for its share of the image's valid pixels. In the joint worst case: all of"
+            " these."
+        )
+    asked = int(judged.answered[0].sum())
+    for alone in filter(None, (objects, pixels)):
+        images = int((judged.answered[0] & alone.outcome.answered).sum())
+        told += [f"Of {asked} images {images} are answered for {alone.parts}."] if images < asked else []
+    return " ".join(told)
+
+
+def floor_classes(judged: Assessment) -> Table:
+    """One line per class: its objects lost and erased."""
+    fates, rows = object_fates(judged), list[tuple[Cell, ...]]()
+    if fates is not None:
+        for klass in np.unique(fates.klass):
+            among = fates.klass == klass
+            rows.append((judged.study.classes[klass], int(among.sum()), *_shares(fates, among)))
+    columns = (Column("class", "Class"), Column("objects", "Objects", "count"), *_columns())
+    return Table("floor_classes", "Objects attacked alone, class by class", columns, tuple(rows))
+
+
+def floor_sizes(judged: Assessment) -> Table:
+    """One line per tenth of the objects by area: those lost and erased."""
+    fates, rows = object_fates(judged), list[tuple[Cell, ...]]()
+    if fates is not None:
+        for among in fates.sizes():
+            area = fates.area[among]
+            rows.append((int(area.min()), int(area.max()), int(among.sum()), *_shares(fates, among)))
+    columns = (
+        Column("smallest", "Smallest, pixels", "count"),
+        Column("largest", "Largest, pixels", "count"),
+        Column("objects", "Objects", "count"),
+        *_columns(),
+    )
+    return Table("floor_sizes", "Objects attacked alone, small and large", columns, tuple(rows))
+
+
+def _columns() -> Iterator[Column]:
+    for fate in FATES:
+        for state, words in STATES.items():
+            yield Column(f"{fate}_{state}", f"{fate.capitalize()}, {words}", "interval")
+
+
+def _shares(fates: ObjectFates, among: np.ndarray) -> Iterator[Interval]:
+    return (fates.share(fate, state, among) for fate in FATES for state in STATES)

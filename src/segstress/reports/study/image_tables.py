@@ -1,0 +1,80 @@
+"""The tables that name images: the worst of each, every attempt, and what went wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...metrics.scores import image_accuracy, image_miou
+from ...metrics.worst_case import NOBODY
+from ...results.study import Outcome
+from ..kit.table import Cell, Column, Table
+from .assessment import Assessment
+
+
+def images(judged: Assessment) -> Table:
+    """One line per image: clean, worst case, and the perturbation that did it."""
+    columns = (
+        Column("image", "Image"),
+        Column("accuracy_clean", "Accuracy, clean", "share"),
+        Column("accuracy_robust", "Accuracy, robust", "share"),
+        Column("accuracy_by", "by"),
+        Column("miou_clean", "mIoU, clean", "share"),
+        Column("miou_robust", "mIoU, robust", "share"),
+        Column("miou_by", "by"),
+    )
+    before = (image_accuracy(judged.counts("accuracy")[0]), image_miou(judged.counts("nmiou")[0]))
+    worst = (judged.worst["accuracy"], judged.worst["nmiou"])
+    rows = []
+    for place in np.flatnonzero(judged.answered[0]):
+        cells: list[Cell] = [judged.study.ids[place]]
+        for clean, selection in zip(before, worst, strict=True):
+            chosen = selection.chosen[place]
+            by = "" if chosen == NOBODY else judged.labels[chosen]
+            cells += [float(clean[place]), float(selection.values[place]), by]
+        rows.append(tuple(cells))
+    return Table("images", "Image by image", columns, tuple(rows))
+
+
+def attempts(judged: Assessment) -> Table:
+    """One line per image, perturbation and goal: what became of it and the size of the delta in every norm."""
+    columns = (
+        *(Column(key, key.capitalize()) for key in ("image", "perturbation", "goal", "status", "message")),
+        *(Column(key, name, "share") for key, name in (("accuracy", "Accuracy"), ("miou", "mIoU"))),
+        *(Column(key, key.capitalize(), "number") for key in ("size", "linf", "l2", "l1", "damage")),
+        *(Column(key, key.capitalize(), "count") for key in ("forwards", "backwards")),
+    )
+    places = {image: place for place, image in enumerate(judged.study.ids)}
+    rows = tuple(row for outcome in judged.study.outcomes for row in _attempts(outcome, places))
+    return Table("attempts", "Every attempt", columns, rows)
+
+
+def _attempts(outcome: Outcome, places: dict[str, int]) -> Iterator[tuple[Cell, ...]]:
+    scores = {goal: (image_accuracy(counts), image_miou(counts)) for goal, counts in _whole(outcome).items()}
+    for row in outcome.rows:
+        known = scores[row.goal] if row.status == "ok" else ()
+        accuracy, miou = (float(score[places[row.image]]) for score in known) if known else (math.nan, math.nan)
+        yield (
+            *(row.image, outcome.label, row.goal, row.status, row.message, accuracy, miou),
+            *(row.size, row.linf, row.l2, row.l1, row.damage, row.forwards, row.backwards),
+        )
+
+
+def _whole(outcome: Outcome) -> dict[str, np.ndarray]:
+    return {goal: counts for (goal, zone), counts in outcome.counts.items() if zone == "all"}
+
+
+def errors(judged: Assessment) -> Table:
+    """One line per image and perturbation that has no result because something went wrong."""
+    columns = (Column("image", "Image"), Column("perturbation", "Perturbation"), Column("message", "What happened"))
+    study = judged.study
+    found = {
+        (row.image, outcome.label): row.message
+        for outcome in (*study.outcomes, *(floor.outcome for floor in study.alone))
+        for row in outcome.rows
+        if row.status == "error"
+    }
+    rows = tuple((image, label, message) for (image, label), message in found.items())
+    return Table("errors", "What went wrong", columns, rows)

@@ -1,0 +1,57 @@
+"""Pixels that stand in the worst case, and how far they are from falling."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...metrics.counts import ACTUAL, HITS
+from ...results.study import ImageRow
+from ..kit.table import Cell, Column, Table
+from .assessment import Assessment
+
+QUANTILES = ("margin_10", "margin_50", "margin_90")
+ALL = "all images"
+
+
+def standing(judged: Assessment) -> Table:
+    """One line per image, and one for all: the pixels still right where accuracy is worst, and their margins."""
+    columns = (
+        Column("image", "Image"),
+        Column("valid", "Pixels", "count"),
+        Column("correct", "Still right", "count"),
+        Column("share", "Share", "share"),
+        *(Column(name, f"Margin, {name[-2:]} % below", "number") for name in QUANTILES),
+    )
+    places = np.flatnonzero(judged.answered[0]) if judged.study.outcomes else np.array([], dtype=np.int64)
+    counts = judged.worst["accuracy"].counts[places].sum(1)
+    leads = np.array([_leads(judged, place) for place in places]).reshape(-1, len(QUANTILES))
+    names = [judged.study.ids[place] for place in places]
+    rows = [_row(name, count, lead) for name, count, lead in zip(names, counts, leads, strict=True)]
+    if rows:
+        known = leads[~np.isnan(leads).any(1)]
+        typical = np.median(known, axis=0) if len(known) else np.full(len(QUANTILES), math.nan)
+        rows.insert(0, _row(ALL, counts.sum(0), typical))
+    note = (
+        "Of each image under the perturbation that leaves the fewest of its pixels right. Margin: the lead of the true"
+        " class over the next at a pixel still right, in units of the clean image's mean margin; so much of the clean"
+        " confidence is left before the pixel falls. For all images: medians over those in which a pixel stands."
+    )
+    return Table("standing", "Standing pixels", columns, tuple(rows), note)
+
+
+def _row(name: str, counts: np.ndarray, leads: np.ndarray) -> tuple[Cell, ...]:
+    hits, actual = int(counts[HITS]), int(counts[ACTUAL])
+    return (name, actual, hits, hits / actual if actual else math.nan, *map(float, leads))
+
+
+def _leads(judged: Assessment, place: int) -> list[float]:
+    """The quantiles of an image where accuracy is worst; unknown where that is the clean image, or an older run."""
+    chosen = judged.worst["accuracy"].chosen[place]
+    rows: tuple[ImageRow, ...] = ()
+    if chosen > 0:  # neither clean nor nobody
+        outcome = judged.study.outcomes[chosen - 1]
+        goal = outcome.for_metric("accuracy")
+        rows = tuple(row for row in outcome.rows if (row.image, row.goal) == (judged.study.ids[place], goal))
+    return [getattr(rows[0], name) if rows else math.nan for name in QUANTILES]

@@ -1,0 +1,119 @@
+"""The figures of studies as plain data: what `segstress report --json` prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from ...metrics.intervals import Interval
+from ...results.study import Outcome, Study
+from ..kit.table import Cell, Table
+from .assessment import CLEAN, FIGURES, SELECTED, ZONES, Assessment, assess
+from .caveats import caveats
+from .convergence import descents
+from .floor_tables import MEANING, floor_classes, floor_sizes, floors
+from .rivals import pairs, rivals
+from .sparing import slack
+from .standing import standing
+from .tables import leave_out
+
+PASSES = ("forwards", "backwards")
+
+
+def summary(studies: Iterable[Study]) -> dict[str, Any]:
+    """Clean, perturbed and worst-case figures of every study, with their definitions; null where undefined."""
+    assessments = [assess(study) for study in studies]
+    return {
+        "runs": [_run(judged) for judged in assessments],
+        "pairs": _records(pairs(rivals(assessments))),
+    }
+
+
+def _run(judged: Assessment) -> dict[str, Any]:
+    study = judged.study
+    return {
+        "model": study.model,
+        "data": study.data,
+        "battery": study.battery or None,
+        "eps": None if study.eps is None else _number(study.eps),
+        "clean": _figures(judged, CLEAN),
+        "perturbations": {outcome.label: _perturbation(judged, outcome) for outcome in study.outcomes},
+        "worst_case": _worst_case(judged),
+        "worst_case_slack": {figure: _number(slack(judged, figure)) for figure in (*FIGURES, *SELECTED)},
+        "standing": {record.pop("image"): record for record in _records(standing(judged))},
+        "definitions": _definitions(judged),
+        "constant": {"class": judged.commonest, **{name: _number(judged.constant(name)) for name in FIGURES}},
+        "leave_one_out": {record.pop("perturbation"): record for record in _records(leave_out(judged))},
+        "convergence": {
+            descent.label: dict(zip(descent.passes, descent.at(descent.passes).tolist(), strict=True))
+            for descent in descents(judged)
+        },
+        "alone": _alone(judged),
+        "caveats": caveats(judged),
+    }
+
+
+def _alone(judged: Assessment) -> dict[str, Any]:
+    """What attacking objects and pixels one by one found; empty where that was not asked for."""
+    if not judged.study.alone:
+        return {}
+    passes = {alone.outcome.label: dict(zip(PASSES, alone.outcome.passes, strict=True)) for alone in judged.study.alone}
+    return {
+        **{record.pop("figure"): record for record in _records(floors(judged))},
+        "by_class": _records(floor_classes(judged)),
+        "by_size": _records(floor_sizes(judged)),
+        "passes": passes,
+        "definition": MEANING,
+    }
+
+
+def _figures(judged: Assessment, label: str) -> dict[str, float | None]:
+    return {figure: _number(judged.score(figure, label)) for figure in FIGURES}
+
+
+def _perturbation(judged: Assessment, outcome: Outcome) -> dict[str, Any]:
+    forwards, backwards = outcome.passes
+    return {
+        **_figures(judged, outcome.label),
+        "forwards": forwards,
+        "backwards": backwards,
+        "images": int(outcome.answered.sum()),
+        "errors": len(outcome.images("error")),
+    }
+
+
+def _worst_case(judged: Assessment) -> dict[str, float | None]:
+    values = {figure: judged.worst_score(figure) for figure in (*FIGURES, *SELECTED)}
+    values |= {_bound(zone): judged.bound(zone) for zone in ZONES}
+    return {figure: _number(value) for figure, value in values.items()}
+
+
+def _definitions(judged: Assessment) -> dict[str, str]:
+    texts = {figure: judged.definition(figure) for figure in FIGURES}
+    for zone, selected, plain in zip(ZONES, SELECTED, ("cmiou", "cmiou_foreground"), strict=True):
+        rules = texts[plain].partition(":")[0]
+        texts[plain] += "; its worst case is the lowest that a greedy search over perturbations per image finds"
+        texts[selected] = f"{rules}: worst case when each image meets the perturbation with its lowest mIoU"
+        texts[_bound(zone)] = f"{rules}: no choice of perturbations per image can be lower"
+    return texts
+
+
+def _bound(zone: str) -> str:
+    return "cmiou_bound" if zone == "all" else f"cmiou_bound_{zone}"
+
+
+def _records(table: Table) -> list[dict[str, Any]]:
+    """The rows of a table, each by the keys of its columns."""
+    keys = [column.key for column in table.columns]
+    return [dict(zip(keys, map(_value, row), strict=True)) for row in table.rows]
+
+
+def _value(cell: Cell) -> Any:
+    if isinstance(cell, Interval):
+        return {"value": _number(cell.value), "low": _number(cell.low), "high": _number(cell.high)}
+    return _number(cell) if isinstance(cell, float) else cell
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None

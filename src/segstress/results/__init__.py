@@ -1,0 +1,1 @@
+"""What a run folder says: read once, in columns, and handed to reports as studies."""

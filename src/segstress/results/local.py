@@ -1,0 +1,125 @@
+"""Damage to part of an image: what is left inside the part, outside of it, and how that compares with clean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core import Region, format_radius
+from ..core.regions.rectangles import Box, Given, Patches
+from ..metrics import metrics
+from ..metrics.counts import ACTUAL
+from ..metrics.scores import left_out, rce
+from .study import Frame
+
+FIGURES = ("accuracy_image_mean", "accuracy", "mean_accuracy", "cmiou")
+HEADLINE = "mean_accuracy"  # the figure of the paper's table 1
+
+
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """One perturbation of one model, counted zone by zone."""
+
+    model: str
+    data: str
+    what: str  # the corruption, or the attack
+    severity: float  # of the corruption; of an attack its radius
+    steps: int  # of an attack; 0 for corruptions
+    number: int  # of attacks, each on what still stands; 0 where it is none of several
+    region: str  # its name; empty = the whole image
+    place: Region | None  # what was asked for; none = the whole image, or wherever a local effect fell
+    goal: str
+    clean: Mapping[str, np.ndarray]  # zone -> (images, classes, 3)
+    perturbed: Mapping[str, np.ndarray]
+
+    @property
+    def together(self) -> int:
+        """How many attacks share this result; 0 where it is that of one alone."""
+        return int(self.goal.removeprefix("cumulative-")) if self.goal.startswith("cumulative-") else 0
+
+    @property
+    def final(self) -> bool:
+        """Whether it is what all of several attacks have fooled together."""
+        return 0 < self.together == self.number
+
+    @property
+    def ratio(self) -> float:
+        """Share of the patches that were to be damaged; NaN where the region is none of patches."""
+        return self.place.ratio if isinstance(self.place, Patches) else math.nan
+
+    @property
+    def corner(self) -> tuple[int, int] | None:
+        """Top and left of a rectangle in a given place."""
+        return (self.place.top, self.place.left) if isinstance(self.place, Given) else None
+
+    @property
+    def position(self) -> str:
+        """Where a box was: centre, top-left ...; empty where the region is none."""
+        return self.place.position if isinstance(self.place, Box) else ""
+
+    @property
+    def side(self) -> float:
+        """Side in pixels of a square box; NaN where the region is none."""
+        if isinstance(self.place, Box) and self.place.height == self.place.width:
+            return float(self.place.height)
+        return math.nan
+
+    @property
+    def where(self) -> str:
+        """The region in a few words."""
+        if isinstance(self.place, Patches):
+            mask = f", mask {self.place.draw + 1}" if self.place.draw else ""
+            return f"{self.ratio:g} of patches of {self.place.size} px{mask}"
+        return f"{self.side:g} px {self.position}" if self.side > 0 else self.region or "everywhere"
+
+    @property
+    def strength(self) -> str:
+        """Severity of a corruption, radius of an attack, as people write them."""
+        return format_radius(self.severity) if self.steps else f"{self.severity:g}"
+
+    def score(self, figure: str, zone: str, state: str = "perturbed") -> float:
+        """A figure in a zone; NaN where no image has a pixel there."""
+        counts = (self.clean if state == "clean" else self.perturbed).get(zone)
+        return math.nan if counts is None else float(metrics.get(figure)(counts))
+
+    def rce(self, figure: str, zone: str) -> float:
+        """The share of the clean figure that is lost, both in the same zone."""
+        return rce(self.score(figure, zone, "clean"), self.score(figure, zone))
+
+    def share(self) -> float:
+        """Share of the valid pixels that lie inside; NaN where there is no region."""
+        if not self.region:
+            return math.nan
+        inside = self.clean["inside"][..., ACTUAL].sum() if "inside" in self.clean else 0
+        return float(inside / self.clean["all"][..., ACTUAL].sum())
+
+    def spread(self, figure: str) -> float:
+        """Damage outside over damage inside, both weighed by their area; NaN without damage inside."""
+        inside = self.rce(figure, "inside") * self.share()
+        return self.rce(figure, "outside") * (1 - self.share()) / inside if inside else math.nan
+
+    def empty(self, zone: str) -> int:
+        """Number of images without a pixel in the zone: left out of its figures."""
+        if not self.region:
+            return 0
+        counts = self.clean.get(zone)
+        return len(self.clean["all"]) if counts is None else left_out(counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """One perturbed image and what every model made of it."""
+
+    image: str
+    outcome: str
+    frames: Mapping[str, Frame]  # model -> what it saw
+    palette: tuple[tuple[int, int, int], ...]
+
+
+def known_mean(values: Iterable[float]) -> float:
+    """The mean of the values that are not NaN; NaN without any."""
+    known = [value for value in values if not math.isnan(value)]
+    return sum(known) / len(known) if known else math.nan

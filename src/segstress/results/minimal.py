@@ -1,0 +1,88 @@
+"""The smallest harmful change that a run found of each image."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..attacks import Attack
+from ..core import BadInput, Norm, perturbations
+from ..runtime import Cell, Store
+from . import timings
+
+
+@dataclass(frozen=True)
+class Find:
+    """The smallest delta that one attack found for one image at one threshold."""
+
+    model: str
+    data: str
+    attack: str
+    norm: str
+    threshold: str  # such as 99%
+    image: str
+    success: bool  # by a fresh forward pass
+    size: float  # polished, in the attack's norm
+    raw_size: float
+    linf: float
+    l2: float
+    l1: float
+    longest: float  # that any delta in the box can be: what a failure counts as
+    won: float  # share of pixels
+    success_8bit: bool  # still, after rounding to 8 bits
+    forwards: int
+    backwards: int
+    seconds: float  # of wall time, an equal part of that of the images attacked together
+
+    @property
+    def counted(self) -> float:
+        """Its size, or the longest where nothing did enough."""
+        return self.size if self.success else self.longest
+
+
+def finds(folder: Path, one_trajectory: bool = False) -> list[Find]:
+    """What a run found; at a threshold only by attacks aimed at it, or also on the way of those aimed higher."""
+    store, seconds = Store(folder), timings.read(folder)
+    found = [find for cell in store.cells() for find in _finds(store, cell, seconds, one_trajectory)]
+    if not found:
+        raise BadInput(f"{folder} holds no search for a smallest delta; expected a folder made by segstress minimal")
+    return found
+
+
+def _finds(store: Store, cell: Cell, seconds: Mapping[tuple[str, str], float], one_trajectory: bool) -> Iterator[Find]:
+    change = perturbations.build(cell.perturbation)
+    if not isinstance(change, Attack) or math.isfinite(change.threat.radius):
+        return
+    threat = change.threat
+    aim = str(threat).removeprefix(f"{threat.norm} smallest")  # target and reference, where they are not the usual
+    aimed = f"{100 * threat.enough:g}%"
+    for row in store.rows(cell, "images"):
+        if row["status"] != "ok" or (row["goal"] != aimed and not one_trajectory):
+            continue
+        share = float(row["goal"].rstrip("%")) / 100
+        way = "" if row["goal"] == aimed else f" (on the way to {aimed})"
+        yield Find(
+            model=cell.names["model"],
+            data=cell.names["data"],
+            attack=f"{change.name}{aim}{way}",
+            norm=threat.norm,
+            threshold=row["goal"],
+            image=row["image"],
+            success=row["won"] >= share - 1e-9,
+            size=row["size"],
+            raw_size=row["raw_size"],
+            **{norm: row[norm] for norm in ("linf", "l2", "l1")},
+            longest=_longest(threat.norm, row["height"] * row["width"]),
+            won=row["won"],
+            success_8bit=row["won_8bit"] >= share - 1e-9,
+            forwards=row["forwards"],
+            backwards=row["backwards"],
+            seconds=seconds.get((cell.key, row["image"]), math.nan),
+        )
+
+
+def _longest(norm: Norm, pixels: int) -> float:
+    """The size of the largest delta that the box allows an image of three channels."""
+    return {"linf": 1.0, "l2": math.sqrt(3 * pixels), "l1": 3.0 * pixels, "l0": float(pixels)}[norm]

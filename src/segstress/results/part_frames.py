@@ -1,0 +1,77 @@
+"""Kept pictures of images whose parts were attacked one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from ..attacks.alone import Alone, sampled
+from ..core import seed_of
+from ..runtime import Cell, Store
+from .study import Frame, PartsFrame
+
+GALLERY = 6  # images of each study in the page
+
+
+def parts_frames(store: Store, clean: Cell, cell: Cell, alone: Alone) -> tuple[PartsFrame, ...]:
+    """A few images with what fell in them, the first by id as in the gallery of joint attacks."""
+    known = set(store.kept(clean))
+    chosen = [id_ for id_ in store.kept(cell) if id_ in known][:GALLERY]
+    images, maps = store.arrays(clean, "kept", chosen), store.arrays(cell, "maps", chosen)
+    return tuple(
+        PartsFrame(
+            image_id=id_,
+            image=images[f"any|{id_}"],
+            truth=maps[f"truth|{id_}"].astype(np.int64),
+            clean=maps[f"clean|{id_}"].astype(np.int64),
+            prediction=maps[f"any|{id_}"].astype(np.int64),
+            attacked=_attacked(cell, alone, maps[f"truth|{id_}"], id_),
+        )
+        for id_ in chosen
+        if f"any|{id_}" in maps
+    )
+
+
+def _attacked(cell: Cell, alone: Alone, truth: np.ndarray, id_: str) -> np.ndarray:
+    valid = truth >= 0
+    if alone.parts == "objects":
+        attacked: np.ndarray = valid & (truth != cell.facts["background"])
+    else:
+        attacked = (sampled(torch.from_numpy(valid), alone.number, cell.seed, id_) > 0).numpy()
+    return attacked
+
+
+def erased_frames(store: Store, clean: Cell, cell: Cell) -> tuple[tuple[int, Frame], ...]:
+    """A few of the objects that were erased and kept, at most one of an image, chosen by hash of its id.
+
+    The clean image must have been kept too: it may be of an earlier go, when fewer were."""
+    known = set(store.kept(clean))
+    keys = [key for kept in store.batches(cell, "kept") for key in kept if key.partition("|")[2] in known]
+    keys = sorted(keys, key=lambda key: seed_of(cell.seed, key.partition("|")[2], "erased"))[:GALLERY]
+    chosen = {key.partition("|")[2] for key in keys}
+    sources, truths = (store.arrays(clean, name, chosen) for name in ("kept", "maps"))
+    images, maps = (store.arrays(cell, name, chosen) for name in ("kept", "maps"))
+    found = []
+    for key in keys:
+        id_ = key.partition("|")[2]
+        frame = Frame(
+            image_id=id_,
+            outcome=cell.names["perturbation"],
+            image=sources[f"any|{id_}"],
+            perturbed=images[key],
+            truth=truths[f"truth|{id_}"].astype(np.int64),
+            clean=truths[f"clean|{id_}"].astype(np.int64),
+            prediction=maps[key].astype(np.int64),
+        )
+        found.append((example_number(key), frame))
+    return tuple(found)
+
+
+def example_number(key: str) -> int:
+    """The object of such a key."""
+    return int(key.partition("|")[0].removeprefix("erased-"))
+
+
+def example_key(number: int, id_: str) -> str:
+    """Under which the image and the map of an erased object are stored."""
+    return f"erased-{number}|{id_}"

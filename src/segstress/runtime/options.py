@@ -1,0 +1,25 @@
+"""How a run is carried out, and what it says while it goes on; none of it changes a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a run is carried out; none of it changes a result."""
+
+    workers: int = 0  # 0 = one for each core
+    shard_size: int = 4  # images written at a time, rounded up to whole batches
+    retry_errors: bool = False
+    other_numerics: bool = False  # go on although the run was begun with other numerics
+
+
+@dataclass
+class Progress:
+    """What a run tells about itself; the command line draws it."""
+
+    begin: Callable[[int], None] = lambda total: None
+    advance: Callable[[int], None] = lambda images: None
+    warn: Callable[[str], None] = lambda message: None

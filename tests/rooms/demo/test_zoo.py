@@ -1,0 +1,103 @@
+"""Stored figures of the zoo: the page is what they say, and they are shown for the weights they were measured on."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from segstress.core import BadInput
+from segstress.demo import zoo
+from segstress.models import fingerprint, load
+
+NAME = "cnn-normal"
+
+
+def results(print_: str) -> dict:
+    figures = {figure: [0.25, 0.2, 0.3] for figure in (*zoo.CLEAN_FIGURES, *zoo.ROBUST_FIGURES)}
+    entry = {"training": "segstress train x", "seed": 5, "share": 0.5, "without_grain": False}
+    return {
+        "date": "2026-01-02",
+        "command": "segstress demo --full --images 2",
+        "versions": {"segstress": "0.1.0"},
+        "battery": "strong v3",
+        "threat": "linf 8/255",
+        "images": 2,
+        "clean_images": 16,
+        "constant": dict.fromkeys(zoo.ROBUST_FIGURES, 0.125),
+        "commonest": "background",
+        "models": {
+            NAME: {**entry, "print": print_, "clean": figures, "robust": figures},
+            "not-attacked": {**entry, "print": "", "clean": figures, "robust": {}},
+        },
+        "findings": [{"claim": "All swans are white", "verdict": "not seen", "checks": [[False, "no black", "one"]]}],
+    }
+
+
+@pytest.fixture
+def keep(monkeypatch, tmp_path):
+    """Store results in a place of their own."""
+    path = tmp_path / "results.json"
+    monkeypatch.setattr(zoo, "RESULTS", path)
+    return lambda plain: path.write_text(json.dumps(plain))
+
+
+def test_the_page_of_the_zoo_is_the_one_that_its_results_give():
+    assert zoo.PAGE.exists() == zoo.RESULTS.exists()
+    if zoo.RESULTS.exists():
+        assert zoo.PAGE.read_text() == zoo.document(zoo.stored())
+
+
+def test_a_document_says_every_figure_and_every_finding():
+    text = zoo.document(results(""))
+    assert f"| {NAME} | segstress train x | 5 | 50.0 | 25.0 [20.0, 30.0] |" in text
+    assert "| one class everywhere | " in text
+    assert "battery strong v3 at linf 8/255" in text
+    assert "NmIoU, strong v3" in text
+    assert "12.5 [12.5, 12.5]" in text
+    assert "### 1. All swans are white: not seen" in text
+    assert "- No: no black. Found: one." in text
+    assert next(line for line in text.splitlines() if "not-attacked" in line).count("| - ") == 4
+
+
+def test_what_was_changed_after_the_first_answers_stands_above_the_claims():
+    text = zoo.document(results(""))
+    assert "fixed before the runs, and" not in text
+    _, _, claims = text.partition("## The papers' claims")
+    said, _, _ = claims.partition("### 1.")
+    assert "After the first answers were known, the measure of size bias in claim 3 was changed" in said
+    assert "cnn-pgd-at-100 and cnn-segpgd-at-100 were trained again, on 6000 scenes" in said
+    assert "to be done again" in said
+
+
+def test_figures_of_other_weights_are_not_shown(keep):
+    assert zoo.current() == []
+    keep(results("another"))
+    assert zoo.current() == []
+    keep(results(fingerprint(load(f"compact:{NAME}"), f"compact:{NAME}")))
+    (table,) = zoo.current()
+    assert [row[0] for row in table.rows] == [NAME, "one class everywhere"]
+    assert "not computed now" in table.note
+
+
+def test_figures_are_kept_in_a_checkout_only(monkeypatch, tmp_path):
+    monkeypatch.setattr(zoo, "PAGE", tmp_path / "docs" / "zoo.md")
+    with pytest.raises(BadInput, match="checkout"):
+        zoo.store(tmp_path, [], "")
+
+
+def test_the_quick_demo_shows_stored_figures_beside_its_own(keep, segstress, monkeypatch, tmp_path):
+    keep(results(fingerprint(load(f"compact:{NAME}"), f"compact:{NAME}")))
+    short = {"models": [f"compact:{NAME}", "compact:cnn"], "data": ["shapes:test?size=24"]}
+    monkeypatch.setattr("segstress.demo.demonstration.PLAN", {**short, "perturbations": ["pgd?steps=1&eps=8/255"]})
+    said = segstress("demo", "--limit", 2, "--workers", 1)
+    assert said.code == 0
+    assert "Stored: the zoo under the battery strong v3" in said.out
+    assert "not computed now" in (tmp_path / "runs/demo/report/index.html").read_text()
+    assert (tmp_path / "runs/demo/report/tables/stored.csv").is_file()
+
+
+def test_store_alone_is_refused(segstress):
+    said = segstress("demo", "--store")
+    assert said.code == 2
+    assert "--full" in said.err

@@ -1,0 +1,126 @@
+"""The booth and its ledger: decisions are durable, single and blind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from booths import MODELS, make_booth
+
+from segstress.core import BadInput
+from segstress.voting.decision_log import Ledger
+from segstress.voting.session import Decision, encode
+from segstress.voting.static import take_file, write_static
+
+
+def decide(booth, number: int, choice: str = "left", rater: str = "kim", **more: object) -> Decision:
+    trial = booth.deck(rater, server=True)["trials"][number]["id"]
+    decision = Decision(id=f"{rater}-{number}", trial=trial, choice=choice, **more)
+    booth.take(rater, decision)
+    return decision
+
+
+def test_a_decision_says_what_it_was_about(tmp_path: Path) -> None:
+    booth = make_booth(tmp_path)
+    decide(booth, 3, milliseconds=1200)
+    (row,) = booth.ledger.rows()
+    trial = booth.deal("kim").trials[3]
+    assert (row["image"], tuple(row["shown"]), row["choice"], row["milliseconds"]) == (
+        trial.image,
+        trial.shown,
+        "left",
+        1200,
+    )
+
+
+def test_the_same_decision_twice_counts_once(tmp_path: Path) -> None:
+    booth = make_booth(tmp_path)
+    decision = decide(booth, 0)
+    booth.take("kim", decision)
+    assert len(booth.ledger.rows()) == 1
+
+
+def test_a_second_answer_is_refused_until_the_first_is_undone(tmp_path: Path) -> None:
+    booth = make_booth(tmp_path)
+    first = decide(booth, 0)
+    second = Decision(id="other", trial=first.trial, choice="right")
+    with pytest.raises(BadInput, match="already"):
+        booth.take("kim", second)
+    booth.take("kim", Decision(id="u", undo=first.id))
+    booth.take("kim", second)
+    assert [row["choice"] for row in booth.standing("kim")] == ["right"]
+
+
+def test_undo_removes_exactly_one_and_only_ones_own(tmp_path: Path) -> None:
+    booth = make_booth(tmp_path)
+    for number in range(3):
+        decide(booth, number)
+    decide(booth, 0, rater="lee")
+    booth.take("kim", Decision(id="u1", undo="kim-2"))
+    booth.take("lee", Decision(id="u2", undo="kim-1"))
+    assert [row["id"] for row in booth.standing("kim")] == ["kim-0", "kim-1"]
+    assert len(booth.standing("lee")) == 1
+
+
+@pytest.mark.parametrize(("trial", "choice"), [("nothing", "left"), (None, "best"), (None, "keep")])
+def test_strange_decisions_are_refused(trial: str | None, choice: str, tmp_path: Path) -> None:
+    booth = make_booth(tmp_path)
+    known = booth.deal("kim").trials[0].id
+    with pytest.raises(BadInput, match=r"unknown trial|expected one of"):
+        booth.take("kim", Decision(id="a", trial=trial or known, choice=choice))
+
+
+def test_a_line_cut_short_by_a_crash_is_left_out(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "l.jsonl")
+    ledger.append({"rater": "kim", "id": "a"})
+    with ledger.path.open("ab") as file:
+        file.write(b'{"rater": "kim", "id": "b')
+    ledger.append({"rater": "kim", "id": "c"})
+    assert [row["id"] for row in ledger.rows()] == ["a", "c"]
+
+
+def test_nothing_that_leaves_names_a_model(tmp_path: Path) -> None:
+    booth = make_booth(tmp_path / "run", repeats=0.1)
+    (tmp_path / "run").mkdir()
+    decide(booth, 0)
+    out = tmp_path / "page"
+    write_static(booth, "kim", out)
+    sent = json.dumps(booth.deck("kim", server=True))
+    everything = sent + "".join(path.read_text() + path.name for path in out.rglob("*") if path.is_file())
+    assert not any(model in everything for model in MODELS)
+    assert "repeat" not in sent
+
+
+def test_static_decisions_come_back(tmp_path: Path) -> None:
+    booth = make_booth(tmp_path)
+    write_static(booth, "kim", tmp_path / "page")
+    trials = [trial.id for trial in booth.deal("kim").trials]
+    events = [{"id": f"e{n}", "trial": trial, "choice": "tie"} for n, trial in enumerate(trials[:3])]
+    events.append({"id": "u", "undo": "e2"})
+    file = tmp_path / "decisions.json"
+    file.write_text(json.dumps({"mode": "choose", "rater": "kim", "events": events}))
+    assert take_file(booth, file) == 2
+    assert take_file(booth, file) == 0
+    assert [row["id"] for row in booth.standing("kim")] == ["e0", "e1"]
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"mode": "screen", "rater": "kim", "events": []}'])
+def test_strange_files_are_refused(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "decisions.json"
+    file.write_text(content)
+    with pytest.raises(BadInput, match="decisions"):
+        take_file(make_booth(tmp_path), file)
+
+
+def test_a_page_is_not_written_over_other_files(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("")
+    with pytest.raises(BadInput, match="not empty"):
+        write_static(make_booth(tmp_path), "kim", tmp_path)
+
+
+def test_maps_travel_in_two_bytes() -> None:
+    labels = np.array([[0, 255, 256, 65535]], dtype=np.uint16)
+    pixels = encode(labels).astype(int)
+    np.testing.assert_array_equal(pixels[..., 0] + 256 * pixels[..., 1], labels)
