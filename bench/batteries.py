@@ -10,13 +10,13 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from segstress.results.study.assessment import Assessment, assess
 
 from segstress.evaluation import evaluate
 from segstress.evaluation.report import studies
 from segstress.metrics import metrics
 from segstress.metrics.intervals import difference
 from segstress.metrics.scores import image_accuracy, image_miou
+from segstress.reports.study.assessment import Assessment, assess
 from segstress.runtime import RunOptions
 
 FIGURES = ("accuracy", "cmiou", "nmiou")

@@ -19,11 +19,11 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from segstress.results.study.assessment import Assessment, assess
 
 from segstress.evaluation import evaluate
 from segstress.evaluation.report import studies
 from segstress.metrics.scores import image_accuracy, image_miou
+from segstress.reports.study.assessment import Assessment, assess
 from segstress.runtime import RunOptions
 
 MODELS = (

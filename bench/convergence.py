@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from segstress.results.study.assessment import Assessment, assess
 
 import segstress
 from segstress.attacks import attacks
@@ -22,6 +21,7 @@ from segstress.evaluation.report import studies
 from segstress.metrics import metrics
 from segstress.metrics.scores import image_accuracy, image_miou
 from segstress.planning.battery import battery
+from segstress.reports.study.assessment import Assessment, assess
 from segstress.runtime import RunOptions
 
 MODELS = "cnn-pgd-at-100,cnn-segpgd-at-100,transformer-pgd-at-100"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from segstress.core import import_source
-from segstress.reports import write
+from segstress.reports.study.report import write
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed; apt-get install chromium")

@@ -8,14 +8,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from segstress.reports.findings.page.page import Answer, Check
-from segstress.reports.minimal.tables.tables import Find
-from segstress.results.study.assessment import assess
 from tests.rooms.reports import sample_study
 
 from segstress.core import BadInput
 from segstress.demo.claims import Evidence, claims
 from segstress.demo.claims.runs import BATTERY, CLEAN, NO_GRAIN, SEEDS, TRAINING_ATTACK, TWIN
+from segstress.reports.findings.page import Answer, Check
+from segstress.reports.study.assessment import assess
+from segstress.results.minimal import Find
 
 
 class Planted(Evidence):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from segstress.results.study.assessment import assess
-from segstress.results.study.convergence import BATTERY, convergence, convergence_drawing, descents
 
+from segstress.reports.study.assessment import assess
+from segstress.reports.study.convergence import BATTERY, convergence, convergence_drawing, descents
 from segstress.results.study import Study
 
 

@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sample_study
-from segstress.results.study.assessment import assess
-from segstress.results.study.floor_figures import floor_drawings
-from segstress.results.study.floor_tables import floor_classes, floor_sizes, floors
-from segstress.results.study.floors import clustered, object_fates, pixel_shares
-from segstress.results.study.image_tables import errors
 
-from segstress.reports import summary, write
+from segstress.reports.study.assessment import assess
+from segstress.reports.study.floor_figures import floor_drawings
+from segstress.reports.study.floor_tables import floor_classes, floor_sizes, floors
+from segstress.reports.study.floors import clustered, object_fates, pixel_shares
+from segstress.reports.study.image_tables import errors
+from segstress.reports.study.report import write
+from segstress.reports.study.summary import summary
 from segstress.results.study import Floor, ImageRow, Outcome, PartsFrame
 
 

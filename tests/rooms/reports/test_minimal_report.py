@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from segstress.reports.minimal.tables.figures import curves
-from segstress.reports.minimal.tables.page import headlines, write_page
-from segstress.reports.minimal.tables.tables import BEST, Find, costs, groups, places, smallest, table
+
+from segstress.reports.minimal.figures import curves
+from segstress.reports.minimal.page import headlines, write_page
+from segstress.reports.minimal.tables import BEST, costs, groups, places, smallest, table
+from segstress.results.minimal import Find
 
 
 def find(attack, image, size, *, success=True, forwards=10):

@@ -12,7 +12,7 @@ import pytest
 import sample_study
 
 from segstress.core import BadInput
-from segstress.reports import write
+from segstress.reports.study.report import write
 from segstress.results.study import Study
 
 TABLES = ("robust", "perturbations", "leave_out", "convergence", "classes", "sizes", "images", "attempts", "errors")

@@ -6,10 +6,10 @@ import math
 from dataclasses import replace
 
 import pytest
-from segstress.results.study.assessment import assess
-from segstress.results.study.standing import ALL, standing
 
-from segstress.reports import summary
+from segstress.reports.study.assessment import assess
+from segstress.reports.study.standing import ALL, standing
+from segstress.reports.study.summary import summary
 from segstress.results.study import Study
 
 

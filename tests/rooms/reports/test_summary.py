@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sample_study
 
-from segstress.reports import summary
+from segstress.reports.study.summary import summary
 from segstress.results.study import Study
 
 MAIN = {"accuracy", "accuracy_image_mean", "cmiou", "nmiou"}

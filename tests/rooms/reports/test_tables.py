@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from segstress.results.study.assessment import assess
-from segstress.results.study.image_tables import attempts, errors, images
-from segstress.results.study.tables import classes, perturbations, robust, sizes
 
 from segstress.reports.kit.table import Table
+from segstress.reports.study.assessment import assess
+from segstress.reports.study.image_tables import attempts, errors, images
+from segstress.reports.study.tables import classes, perturbations, robust, sizes
 from segstress.results.study import Study
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import sample_study
-from segstress.results.study.assessment import assess
-from segstress.results.study.grids import on_all_models, under_all_attacks
-from segstress.results.study.radii import families, radii
-from segstress.results.study.rivals import pairs, rivals
 
+from segstress.reports.study.assessment import assess
+from segstress.reports.study.grids import on_all_models, under_all_attacks
+from segstress.reports.study.radii import families, radii
+from segstress.reports.study.rivals import pairs, rivals
 from segstress.results.study import Frame, Study
 
 
