@@ -17,7 +17,7 @@ from booths import make_booth
 sync_api = pytest.importorskip("playwright.sync_api")
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 
-ROOM = Path(__file__).parents[1] / "rooms" / "judge"
+ROOM = Path(__file__).parents[1] / "rooms" / "voting"
 
 TOKEN = "browser-token"
 SERVER = (
