@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("uvicorn")
-ROOM = Path(__file__).parents[1] / "rooms" / "judge"
+ROOM = Path(__file__).parents[1] / "rooms" / "voting"
 SERVER = """
 import socket, sys
 from pathlib import Path

@@ -8,10 +8,7 @@ from itertools import islice
 import torch
 from torch import Tensor, nn
 
-from ..attacks import Attack
-from ..attacks.algorithms.transfer import Transfer
-from ..attacks.alone import Alone
-from ..core import BadInput, Batch
+from ..core import BadInput, Batch, Perturbation, perturbations
 from ..data import datasets, readable, stack
 from ..models import load as load_model
 from ..models import models
@@ -45,12 +42,8 @@ def examine(plan: Plan) -> list[Diagnosis]:
 def admit(plan: Plan, diagnoses: Sequence[Diagnosis]) -> None:
     """Refuse a plan whose figures would mean nothing."""
     attacks = _attacks(plan)
-    backwards = [attack.algorithm.passes()[1] for attack in attacks]
-    single = [
-        attack
-        for attack in attacks
-        if isinstance(attack, Alone) or (attack.draws == 1 and not isinstance(attack.algorithm, Transfer))
-    ]
+    backwards = [attack.passes()[1] for attack in attacks]
+    single = [attack for attack in attacks if _looks_once(attack)]
     fatal = {"train-mode"} | ({"no-gradient"} if any(backwards) else set()) | ({"stochastic"} if single else set())
     for diagnosis in diagnoses:
         for flag, line in zip(diagnosis.flags, diagnosis.lines(), strict=True):
@@ -80,8 +73,14 @@ def diagnose(
     return flags + judge_inputs(model, batch, logits)
 
 
-def _attacks(plan: Plan) -> list[Attack | Alone]:
-    return [change for change in plan.changes() if isinstance(change, Attack | Alone)]
+def _attacks(plan: Plan) -> list[Perturbation]:
+    return [change for change in plan.changes() if change.threat is not None]
+
+
+def _looks_once(attack: Perturbation) -> bool:
+    """Whether it searches without averaging several passes, so that a random model would fool it."""
+    plain = perturbations.spec(attack)
+    return bool(plain.get("draws", 1) == 1 and plain.get("algorithm", {}).get("kind") != "transfer")
 
 
 def _check_shape(logits: Tensor, images: Tensor, classes: int, name: str) -> None:

@@ -10,18 +10,19 @@ from torch import Tensor
 from ..core import Batch
 from ..data import stack
 from ..doctor.flag import Diagnosis, Flag
-from ..runtime import Cell, Store
+from ..results.run import Run
+from ..runtime import Cell
 from .worker import Work
 
 SAMPLES = 4  # kept images of each cell that are judged again
 LOST = 0.05  # accuracy that rounding may give back
 
 
-def round_off(store: Store, cells: Sequence[Cell], work: Work) -> list[Diagnosis]:
+def round_off(run: Run, cells: Sequence[Cell], work: Work) -> list[Diagnosis]:
     """One diagnosis for each attack whose images do not survive."""
     found = []
     for cell in (cell for cell in cells if cell.perturbation["kind"] == "attack"):
-        exact, rounded = _accuracies(store, cell, work)
+        exact, rounded = _accuracies(run, cell, work)
         if rounded > exact + LOST:
             flag = Flag(
                 "eight-bit",
@@ -33,9 +34,9 @@ def round_off(store: Store, cells: Sequence[Cell], work: Work) -> list[Diagnosis
     return found
 
 
-def _accuracies(store: Store, cell: Cell, work: Work) -> tuple[float, float]:
+def _accuracies(run: Run, cell: Cell, work: Work) -> tuple[float, float]:
     """Accuracy on a few kept images, as they are and rounded."""
-    kept, judge = store.arrays(cell, "kept", store.kept(cell)[:SAMPLES]), work.judge(cell)
+    (kept, _), judge = run.pictures(cell, run.kept(cell)[:SAMPLES]), work.judge(cell)
     right, right_rounded, total = 0, 0, 0
     for key in sorted(key for key in kept if not key.startswith("miou|"))[:SAMPLES]:
         pixels = torch.from_numpy(kept[key])[None].to(work.numerics.device, work.numerics.torch_dtype())

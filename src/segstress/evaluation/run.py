@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 import torch
 import yaml
 
@@ -18,17 +19,19 @@ from ..doctor import Diagnosis, admit, examine, keep_notes
 from ..planning.battery import label
 from ..planning.parts import check_truth
 from ..planning.plan import Plan, names, read_plan
+from ..results.run import Run
 from ..results.timings import note
 from ..runtime import Cell, Local, Progress, RunOptions, Store, record
 from .rounding import round_off
 from .schedule import Stage, stages, units
 from .worker import Work
 
+COLUMNS = ("image", "status", "message")
 GALLERY = 24  # images of each dataset that always keep their pictures
 
 
 @dataclass(frozen=True)
-class Run:
+class Evaluated:
     """A folder of results and what went wrong on the way."""
 
     folder: Path
@@ -41,7 +44,7 @@ def evaluate(
     out: Path | str | None = None,
     ways: RunOptions | None = None,
     progress: Progress | None = None,
-) -> Run:
+) -> Evaluated:
     """Answer all that a plan asks and that its folder does not hold yet."""
     plan = plan if isinstance(plan, Plan) else read_plan(plan)
     ways, progress = ways or RunOptions(), progress or Progress()
@@ -62,13 +65,14 @@ def evaluate(
         work = Work(folder, plan.numerics, _pictured(plan, cells), tuple(plan.plugins), plan.done_at)
         for stage in stages(plan, store, cells, ways.workers):
             _answer(stage, plan, store, work, ways, progress)
-        after = round_off(store, cells, work)
+        run = Run(folder)
+        after = round_off(run, cells, work)
         _warn(after, progress)
         keep_notes(folder, [*before, *after])
-        run = Run(folder, *_told(store, cells))
-        for note in run.notes:
+        done = Evaluated(folder, *_messages(run))
+        for note in done.notes:
             progress.warn(note)
-        return run
+        return done
 
 
 def _battery_label(plan: Plan) -> str:
@@ -120,17 +124,21 @@ def _answer(stage: Stage, plan: Plan, store: Store, work: Work, ways: RunOptions
         progress.advance(answers)
 
 
-def _told(store: Store, cells: Sequence[Cell]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Every image that could not be answered, with the reason; and what else is to be said of images, each once."""
-    rows = [row for cell in cells for row in store.rows(cell, "images")]
-    errors = dict.fromkeys(f"{row['image']}: {row['message']}" for row in rows if row["status"] == "error")
-    told: dict[str, set[str]] = {}
-    for row in rows:
-        if row["status"] != "error" and row["message"] and not row["finisher"]:
-            told.setdefault(row["message"], set()).add(row["image"])
+def _messages(run: Run) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Every image that failed, with the reason; and what else is to be said of images, each once."""
+    errors: dict[str, None] = {}
+    said: dict[str, set[str]] = {}
+    for cell in run.cells:
+        images = run.images(cell)
+        messages = images.filter(pc.and_(pc.not_equal(images["message"], ""), pc.equal(images["finisher"], "")))
+        for image, status, message in zip(*(messages[name].to_pylist() for name in COLUMNS), strict=True):
+            if status == "error":
+                errors[f"{image}: {message}"] = None
+            else:
+                said.setdefault(message, set()).add(image)
     notes = [
         f"{note} ({min(images)}{f' and {len(images) - 1} more' if len(images) > 1 else ''})"
-        for note, images in told.items()
+        for note, images in said.items()
     ]
     return tuple(errors), tuple(sorted(notes))
 

@@ -7,14 +7,13 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from ..attacks import Attack
-from ..attacks.alone import Alone
 from ..core import Perturbation, digest, perturbations, seed_of
 from ..core.files import write
 from ..data import datasets
 from ..planning.battery import Battery
 from ..planning.cost import affordable_passes
 from ..planning.plan import Plan
+from ..results.run import Run
 from ..runtime import Cell, Store, Unit
 from .audit import Choice, Rule, choose
 from .worker import finishers
@@ -63,7 +62,9 @@ def _choices(plan: Plan, audited: Battery, store: Store, cells: Sequence[Cell], 
             clean = next(c for c in cells if c.prints == chain[0].prints and c.perturbation["kind"] == "clean")
             affordable = affordable_passes(plan, chain[0], workers) if plan.budget else float("inf")
             spend = audited.rest(len(plan.ids(datasets.build(clean.data))))
-            choices.append(choose(store, clean, chain, Rule(audited.tolerance, audited.core, spend, affordable)))
+            choices.append(
+                choose(Run(store.folder), clean, chain, Rule(audited.tolerance, audited.core, spend, affordable))
+            )
     write(path, json.dumps([asdict(choice) for choice in choices], indent=1).encode())
     return choices
 
@@ -80,9 +81,9 @@ def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cel
 
 def _harms(change: Perturbation) -> bool:
     """Whether wrong pixels are all that it is after: not a smaller delta, nor a prediction of its own choice."""
-    if isinstance(change, Alone):
+    if change.parts:
         return False  # no single image is as wrong as all its parts together
-    return not isinstance(change, Attack) or (math.isfinite(change.threat.radius) and change.threat.target is None)
+    return change.threat is None or (math.isfinite(change.threat.radius) and change.threat.target is None)
 
 
 def units(plan: Plan, store: Store, stage: Stage, shard_size: int, *, retry_errors: bool) -> list[Unit]:
@@ -100,7 +101,7 @@ def units(plan: Plan, store: Store, stage: Stage, shard_size: int, *, retry_erro
         batches = [[id_ for id_ in ids[place : place + size] if id_ in wanted] for place in range(0, len(ids), size)]
         finished: dict[str, str] = {}
         for cell in reversed(chain[:-1]):
-            finished |= finishers(cell.key, store.rows(cell, "images"), plan.done_at)
+            finished |= finishers(cell.key, store.table(cell, "images").to_pylist(), plan.done_at)
         for some in _whole(batches, shard_size):
             together = [id_ for batch in some for id_ in batch]
             steps = tuple((cell, tuple(id_ for id_ in together if id_ in missing[cell.key])) for cell in chain)

@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..attacks import Attack
-from ..attacks.alone import Alone
-from ..attacks.multi_attack import MultiAttack, first_wrong
-from ..core import BadInput, Batch, Result, seed_of
+from ..attacks.alone import Alone, by_parts
+from ..attacks.multi_attack import first_wrong
+from ..core import Batch, Result, seed_of
 from ..data import resize, stack
 from ..metrics.counts import ACTUAL, HITS, count
 from ..metrics.objects import objects
-from ..planning.plan import read_plan
 from ..results.part_frames import example_number
-from ..runtime import Cell, Shard, Store
+from ..results.run import Run
+from ..runtime import Cell, Shard
 from .recheck import faults
 from .referee import Judge
 from .worker import Work
@@ -51,23 +50,21 @@ Counts = Mapping[tuple[str, str], np.ndarray]  # (image, goal) -> (classes, 3), 
 
 def verify(folder: Path) -> list[Verdict]:
     """Judge a run's results again, cell by cell."""
-    store = Store(folder)
-    if not store.cells():
-        raise BadInput(f"{folder} holds no results; expected a folder made by segstress run or segstress attack")
-    plan = read_plan(folder / "plan.yaml")
-    torch.set_num_threads(plan.numerics.threads)
-    work = Work(folder, plan.numerics, frozenset(), tuple(plan.plugins))
-    return [_verify(store, cell, work) for cell in store.cells()]
+    run = Run(folder)
+    cells = run.cells
+    torch.set_num_threads(run.plan.numerics.threads)
+    work = Work(folder, run.plan.numerics, frozenset(), tuple(run.plan.plugins))
+    return [_verify(run, cell, work) for cell in cells]
 
 
-def _verify(store: Store, cell: Cell, work: Work) -> Verdict:
-    stored = _counts(store.rows(cell, "counts"), len(cell.facts["classes"]))
+def _verify(run: Run, cell: Cell, work: Work) -> Verdict:
+    stored = _stored(run, cell)
     judge = work.judge(cell)
-    if isinstance(judge.perturbation, Alone):
-        return _verify_parts(store, cell, work, judge, judge.perturbation)
+    if by_parts(judge.perturbation):
+        return _verify_parts(run, cell, work, judge, judge.perturbation)
     found: list[str] = []
     seen: dict[str, tuple[int, int, int]] = {}
-    for kept in store.batches(cell, "kept"):
+    for kept in run.store.batches(cell, "kept"):
         for key, image in kept.items():
             goal, _, id_ = key.partition("|")
             batch = _batch(judge, id_)
@@ -76,8 +73,8 @@ def _verify(store: Store, cell: Cell, work: Work) -> Verdict:
             tally, tally_8bit = (_tally(judge, batch, each) for each in (pixels, (pixels * 255).round() / 255))
             found += _differences({(id_, goal): tally}, stored, work.numerics.batch_size)
             seen[key] = (tally[:, HITS].sum(), tally_8bit[:, HITS].sum(), tally[:, ACTUAL].sum())
-        if isinstance(judge.perturbation, MultiAttack):
-            found += _together(judge, judge.perturbation, kept, stored)
+        if cell.perturbation["kind"] == "multi-attack":
+            found += _together(judge, cell.perturbation, kept, stored)
     chosen = _tenth(cell, {id_ for id_, _ in stored} - {key.partition("|")[2] for key in seen})
     found += _differences(
         _counts(_repeat(work, cell, chosen).counts, len(judge.data.classes)), stored, work.numerics.batch_size
@@ -91,10 +88,10 @@ def _tenth(cell: Cell, ids: Iterable[str]) -> tuple[str, ...]:
     return tuple(id_ for id_ in sorted(ids) if seed_of(cell.seed, id_, "verify") < SHARE * 2**63)
 
 
-def _verify_parts(store: Store, cell: Cell, work: Work, judge: Judge, alone: Alone) -> Verdict:
+def _verify_parts(run: Run, cell: Cell, work: Work, judge: Judge, alone: Alone) -> Verdict:
     """Parts attacked alone: the erased objects that were kept, judged again, and all parts of a tenth of the images."""
     found, seen = [], []
-    for key, image in (item for kept in store.batches(cell, "kept") for item in kept.items()):
+    for key, image in (item for kept in run.store.batches(cell, "kept") for item in kept.items()):
         goal, _, id_ = key.partition("|")
         batch = _batch(judge, id_)
         pixels = torch.from_numpy(image)[None].to(batch.images)
@@ -104,7 +101,7 @@ def _verify_parts(store: Store, cell: Cell, work: Work, judge: Judge, alone: Alo
         found += [f"{id_} ({goal}): {stands} pixels of the object are right"] if stands else []
         seen.append((stands, stands_8bit, int(part.sum())))
     zone = "all" if alone.parts == "objects" else "sampled"
-    stored = _counts(store.rows(cell, "counts"), len(cell.facts["classes"]), zone)
+    stored = _stored(run, cell, zone)
     ids = sorted({id_ for id_, _ in stored})
     chosen = _tenth(cell, ids) or tuple(ids[:1])  # of pixels no picture is kept, so some image must be attacked again
     again = _counts(_repeat(work, cell, chosen).counts, len(judge.data.classes), zone)
@@ -126,7 +123,7 @@ def _right(judge: Judge, batch: Batch, part: torch.Tensor, pixels: torch.Tensor)
 def _faults(judge: Judge, batch: Batch, goal: str, pixels: torch.Tensor) -> list[str]:
     """Ball, box and region of a kept image."""
     change = judge.perturbation
-    inside = change.region if isinstance(change, Attack | MultiAttack) else None
+    inside = None if change.threat is None else change.region  # a corruption may act before images are resized
     zones = {} if inside is None else {"inside": inside.mask(batch, judge.seed)}
     result = Result(goal, pixels, torch.zeros(len(batch)))
     return [fault for fault in faults(change, batch, result, zones) if fault]
@@ -136,18 +133,18 @@ def _batch(judge: Judge, id_: str) -> Batch:
     return stack([resize(judge.data.read(id_), judge.data.resize)]).to(judge.numerics.device)
 
 
-def _together(judge: Judge, change: MultiAttack, kept: Mapping[str, np.ndarray], stored: Counts) -> list[str]:
+def _together(judge: Judge, spec: Mapping[str, Any], kept: Mapping[str, np.ndarray], stored: Counts) -> list[str]:
     """What several attacks have fooled together, pixel by pixel from the image that each of them left."""
     found = []
     for id_ in sorted({key.partition("|")[2] for key in kept}):
         batch = _batch(judge, id_)
         together = _predict(judge, batch.images)
         again = {}
-        for number in range(1, change.number + 1):
+        for number in range(1, spec["number"] + 1):
             pixels = torch.from_numpy(kept[f"attack-{number}|{id_}"])[None].to(batch.images)
             together = first_wrong(batch, together, _predict(judge, pixels))
             again[id_, f"cumulative-{number}"] = _count(judge, batch, together)
-        if change.every_iterate:  # which also fools what only steps on the way did, and those are not kept
+        if spec["every_iterate"]:  # which also fools what only steps on the way did, and those are not kept
             again = {key: tally for key, tally in again.items() if stored[key][:, HITS].sum() > tally[:, HITS].sum()}
         found += _differences(again, stored, judge.numerics.batch_size)
     return found
@@ -167,6 +164,20 @@ def _count(judge: Judge, batch: Batch, prediction: torch.Tensor) -> np.ndarray:
 
 def _repeat(work: Work, cell: Cell, ids: Sequence[str]) -> Shard:
     return work.answer(cell, ids)
+
+
+def _stored(run: Run, cell: Cell, zone: str = "all") -> dict[tuple[str, str], np.ndarray]:
+    """Stored counts of the perturbed prediction over a zone, of every image and goal that has any."""
+    ids = run.ids(cell, "ok")
+    tables = {
+        goal: table for (goal, of, state), table in run.counts(cell, ids).items() if (of, state) == (zone, "perturbed")
+    }
+    return {
+        (id_, goal): tally
+        for goal, table in tables.items()
+        for id_, tally in zip(ids, table, strict=True)
+        if tally.any()
+    }
 
 
 def _counts(rows: Sequence[Mapping[str, Any]], classes: int, zone: str = "all") -> dict[tuple[str, str], np.ndarray]:

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from ..attacks import Attack
-from ..attacks.alone import Alone
-from ..attacks.multi_attack import MultiAttack
+from ..attacks.alone import by_parts
 from ..core import Perturbation
 from ..data import Dataset, resize, stack
 from ..data import load as load_data
@@ -56,16 +54,11 @@ def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
 def _passes(change: Perturbation, data: Dataset, plan: Plan) -> tuple[int, int, int]:
     """The most forwards and backwards on all images, and the forwards by which they are judged."""
     ids = plan.ids(data)
-    if isinstance(change, Alone):
+    forwards, backwards = change.passes()
+    if by_parts(change):
         parts = count_parts(change, data, ids)
-        return (*change.passes(parts), len(ids) + parts)
-    forwards, backwards = most_passes(change)
+        return parts * forwards, parts * backwards, len(ids) + parts
     return len(ids) * forwards, len(ids) * backwards, len(ids) * 3  # the clean prediction and that of every result
-
-
-def most_passes(change: Perturbation) -> tuple[int, int]:
-    """The most forwards and backwards that one image costs; corruptions do not look at the model."""
-    return change.passes() if isinstance(change, Attack | MultiAttack) else (0, 0)
 
 
 def affordable_passes(plan: Plan, cell: Cell, workers: int) -> float:

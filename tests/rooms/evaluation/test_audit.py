@@ -17,6 +17,7 @@ from segstress.evaluation.report import figures
 from segstress.evaluation.rows import row_of
 from segstress.planning.battery import Battery, batteries
 from segstress.planning.battery import battery as named
+from segstress.results.run import Run
 from segstress.runtime import Cell, RunOptions, Shard, Store
 
 CLEAN = np.full((5, 2), 0.9)
@@ -118,7 +119,9 @@ def test_an_adaptive_run_audits_chooses_and_resumes(battery, tmp_path):
     assert choice["images"] == 8
     assert choice["dropped"]
     store = Store(tmp_path / "run")
-    answers = {cell.key: len({row["image"] for row in store.rows(cell, "images")}) for cell in store.cells()}
+    answers = {
+        cell.key: len({row["image"] for row in store.table(cell, "images").to_pylist()}) for cell in store.cells()
+    }
     assert all(answers[key] == 14 for key in choice["kept"])
     assert all(answers[key] == 8 for key in choice["dropped"])
     before = figures([tmp_path / "run"])
@@ -141,7 +144,7 @@ def test_images_of_an_audit_are_spared_too(tmp_path):
     (choice,) = json.loads((tmp_path / "audited" / "choice.json").read_text())
     assert choice["images"] == 6
     store = Store(tmp_path / "audited")
-    spared = [row for cell in store.cells() for row in store.rows(cell, "images") if row["finisher"]]
+    spared = [row for cell in store.cells() for row in store.table(cell, "images").to_pylist() if row["finisher"]]
     assert spared
     assert {row["finisher"] for row in spared} <= set(choice["kept"])
 
@@ -154,10 +157,10 @@ def test_a_spared_image_is_lost_to_its_finisher_alone(tmp_path):
     shard = answers(second, {"b": 2})
     shard.images.append(row_of("a", 0) | {"status": "skipped", "finisher": first.key})
     store.add(second, shard)
-    choice = choose(store, clean, [first, second], Rule())
+    choice = choose(Run(tmp_path), clean, [first, second], Rule())
     assert choice.images == 2
     assert set(choice.kept) == {first.key, second.key}
-    assert choose(store, clean, [first, second], Rule(most_passes=10)).kept == (first.key,)
+    assert choose(Run(tmp_path), clean, [first, second], Rule(most_passes=10)).kept == (first.key,)
     assert choice.loss_accuracy[0] == pytest.approx((0.8 + 0.4) / 2)  # without "a" second alone is kept, and vice versa
 
 
