@@ -8,10 +8,9 @@ from itertools import islice
 import torch
 from torch import Tensor, nn
 
-from ..core import BadInput, Batch, Perturbation, perturbations
+from ..core import BadInput, Batch, Perturbation, Spec, perturbations
 from ..data import datasets, readable, stack
-from ..models import load as load_model
-from ..models import models
+from ..models import models, ready
 from ..planning.plan import Plan
 from .flag import Diagnosis, Flag
 from .folding import judge_folding
@@ -25,18 +24,23 @@ SAMPLES = 2  # images looked at
 
 def examine(plan: Plan) -> list[Diagnosis]:
     """Look at each model on each dataset; what does not fit together at all is refused."""
+    numerics = plan.numerics
+    networks = ((model, ready(model, numerics.device, numerics.torch_dtype())[0]) for model in plan.models)
+    return [diagnosis for model, network in networks for diagnosis in examine_model(plan, model, network)]
+
+
+def examine_model(plan: Plan, model: Spec, network: nn.Module) -> list[Diagnosis]:
+    """Look at one model on each dataset."""
     how = {"attacked": bool(_attacks(plan)), "folded": plan.numerics.fold}
-    found = []
-    for model in map(models.build, plan.models):
-        network = load_model(model).to(plan.numerics.device, plan.numerics.torch_dtype())
-        for source in map(datasets.build, plan.data):
-            flags: dict[str, Flag] = {}
-            for sample in islice(readable(source, plan.ids(source)), SAMPLES):
-                batch = stack([sample]).to(plan.numerics.device, plan.numerics.torch_dtype())
-                for flag in diagnose(network, batch, len(source.classes), model.label, **how):
-                    flags.setdefault(flag.name, flag)
-            found.append(Diagnosis(model.label, source.label, tuple(flags.values())))
-    return found
+    label, diagnoses = models.build(model).label, []
+    for source in map(datasets.build, plan.data):
+        flags: dict[str, Flag] = {}
+        for sample in islice(readable(source, plan.ids(source)), SAMPLES):
+            batch = stack([sample]).to(plan.numerics.device, plan.numerics.torch_dtype())
+            for flag in diagnose(network, batch, len(source.classes), label, **how):
+                flags.setdefault(flag.name, flag)
+        diagnoses.append(Diagnosis(label, source.label, tuple(flags.values())))
+    return diagnoses
 
 
 def admit(plan: Plan, diagnoses: Sequence[Diagnosis]) -> None:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow.compute as pc
 
+from ..metrics.intervals import Interval
 from ..metrics.scores import image_accuracy, image_miou
 from ..results.run import Run
+from ..results.study import AttackSelection
 from ..runtime import Cell
 
 WHOLE = ("all", "perturbed")  # zone and state
@@ -17,18 +19,7 @@ ROUNDING = 1e-9  # of a sum of costs that is just the whole
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The attacks kept after an audit, and what leaving out the others costs."""
-
-    kept: tuple[str, ...]  # keys of cells, strongest first
-    dropped: tuple[str, ...]
-    images: int  # audited
-    loss_accuracy: tuple[float, float, float]  # estimate on images not audited, and a 95 % interval
-    loss_nmiou: tuple[float, float, float]
-
-
-@dataclass(frozen=True)
-class Rule:
+class SelectionRule:
     """When an attack is worth its passes."""
 
     tolerance: float = 0.0  # by which the kept attacks' worst case may stay above that of all
@@ -63,7 +54,7 @@ class Rule:
         return np.array(losses)
 
 
-def choose(run: Run, clean: Cell, cells: Sequence[Cell], rule: Rule) -> Choice:
+def choose(run: Run, clean: Cell, cells: Sequence[Cell], rule: SelectionRule) -> AttackSelection:
     """Keep the attacks that the rule finds worth it on the images that all of them have answered or were spared.
 
     A spared image is lost to the attack that finished it and to no later one, which might have failed: for those it
@@ -75,7 +66,7 @@ def choose(run: Run, clean: Cell, cells: Sequence[Cell], rule: Rule) -> Choice:
     scores = np.stack([before, *(np.where(np.isnan(after), before, after) for after in attacked)])
     costs = np.array([_passes(run, cell) for cell in cells])
     kept, left = rule.keep(scores, costs), rule.left_out(scores, costs)
-    return Choice(
+    return AttackSelection(
         kept=tuple(cells[place].key for place in kept),
         dropped=tuple(cell.key for place, cell in enumerate(cells) if place not in kept),
         images=len(ids),
@@ -84,10 +75,10 @@ def choose(run: Run, clean: Cell, cells: Sequence[Cell], rule: Rule) -> Choice:
     )
 
 
-def _interval(losses: np.ndarray, draws: int = 1000) -> tuple[float, float, float]:
+def _interval(losses: np.ndarray, draws: int = 1000) -> Interval:
     generator = np.random.default_rng(0)
     means = losses[generator.integers(0, len(losses), (draws, len(losses)))].mean(1)
-    return float(losses.mean()), float(np.quantile(means, 0.025)), float(np.quantile(means, 0.975))
+    return Interval(float(losses.mean()), float(np.quantile(means, 0.025)), float(np.quantile(means, 0.975)))
 
 
 def _scores(run: Run, cell: Cell, ids: Sequence[str]) -> np.ndarray:

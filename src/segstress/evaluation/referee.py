@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,11 +25,12 @@ from .witness import Witness
 
 
 @dataclass(frozen=True)
-class Judge:
-    """A model, a dataset and a perturbation, ready to judge samples of one size."""
+class Referee:
+    """A model, a dataset and a perturbation, ready to referee samples of one size."""
 
     model: nn.Module
     data: Dataset
+    decode: Callable[[str], Sample]  # an image of the data, which may have been decoded before
     perturbation: Perturbation
     seed: int
     numerics: Numerics
@@ -79,7 +80,7 @@ class Judge:
 
     def read(self, id_: str) -> Sample:
         """One sample, at the size at which the perturbation acts."""
-        sample = self.data.read(id_)
+        sample = self.decode(id_)
         return sample if self.native else resize(sample, self.data.resize)
 
     def _batch(self, samples: Sequence[Sample]) -> Batch:

@@ -13,8 +13,7 @@ from ..attacks.alone import by_parts
 from ..core import Perturbation
 from ..data import Dataset, resize, stack
 from ..data import load as load_data
-from ..models import load as load_model
-from ..models import models
+from ..models import models, ready
 from ..runtime import Cell
 from .parts import check_truth, count_parts
 from .plan import Plan
@@ -40,7 +39,7 @@ def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
     share = workers or len(os.sched_getaffinity(0))
     costs = []
     for model in map(models.build, plan.models):
-        network = load_model(model).to(plan.numerics.device, plan.numerics.torch_dtype())
+        network, _ = ready(model, plan.numerics.device, plan.numerics.torch_dtype())
         for data in map(load_data, plan.data):
             images, seconds = len(plan.ids(data)), _seconds(network, data, plan)
             for change in plan.changes():
@@ -64,7 +63,7 @@ def _passes(change: Perturbation, data: Dataset, plan: Plan) -> tuple[int, int, 
 def affordable_passes(plan: Plan, cell: Cell, workers: int) -> float:
     """Forwards and backwards an image that fit into the budget, when every model and dataset gets an equal part."""
     data = load_data(cell.data)
-    model = load_model(cell.model).to(plan.numerics.device, plan.numerics.torch_dtype())
+    model, _ = ready(cell.model, plan.numerics.device, plan.numerics.torch_dtype())
     share = workers or len(os.sched_getaffinity(0))
     seconds = plan.budget * share / (len(plan.models) * len(plan.data) * max(len(plan.eps), 1))
     return 2 * seconds / (_seconds(model, data, plan) * len(plan.ids(data)))

@@ -25,14 +25,14 @@ Arrays = Mapping[str, np.ndarray]
 class Run:
     """What a folder holds. Tables are cached, so a run that goes on is opened anew to see more."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.store = folder, Store(folder)
+    def __init__(self, folder: Path, plan: Plan | None = None) -> None:
+        self.folder, self.store, self._plan = folder, Store(folder), plan
         self._tables: dict[tuple[str, str], pa.Table] = {}
 
     @cached_property
     def plan(self) -> Plan:
-        """What was asked."""
-        return read_plan(self.folder / "plan.yaml")
+        """What was asked: the plan given, or that of the folder."""
+        return self._plan or read_plan(self.folder / "plan.yaml")
 
     @cached_property
     def cells(self) -> list[Cell]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,12 +13,11 @@ import pyarrow.compute as pc
 
 from ..attacks.alone import Alone, by_parts
 from ..core import Perturbation, format_radius
-from ..metrics.intervals import Interval
 from ..runtime import Cell
 from .gap import remaining_gap
 from .part_frames import erased_frames, parts_frames
 from .run import Run
-from .study import Choice, Floor, Frame, ImageRow, Objects, Outcome, Study
+from .study import AttackSelection, Floor, Frame, ImageRow, Objects, Outcome, Study
 
 GALLERY = 6  # images of each study in the page
 
@@ -117,19 +117,14 @@ def _traces(table: pa.Table) -> dict[str, dict[int, int]]:
     return traces
 
 
-def _choice(run: Run, members: Members) -> Choice | None:
+def _choice(run: Run, members: Members) -> AttackSelection | None:
     """What an audit kept and dropped of these cells, where there was one."""
     path = run.folder / "choice.json"
     labels = {cell.key: change.name for cell, change in members}
-    for plain in json.loads(path.read_text()) if path.exists() else []:
-        if set(plain["kept"]) <= set(labels):
-            return Choice(
-                kept=tuple(labels[key] for key in plain["kept"]),
-                dropped=tuple(labels[key] for key in plain["dropped"]),
-                images=plain["images"],
-                loss_accuracy=Interval(*plain["loss_accuracy"]),
-                loss_nmiou=Interval(*plain["loss_nmiou"]),
-            )
+    for selection in map(AttackSelection.read, json.loads(path.read_text()) if path.exists() else []):
+        if set(selection.kept) <= set(labels):
+            kept, dropped = (tuple(labels[key] for key in keys) for keys in (selection.kept, selection.dropped))
+            return replace(selection, kept=kept, dropped=dropped)
     return None
 
 
