@@ -49,9 +49,8 @@ def _row(name: str, counts: np.ndarray, leads: np.ndarray) -> tuple[Cell, ...]:
 def _leads(judged: Assessment, place: int) -> list[float]:
     """The quantiles of an image where accuracy is worst; unknown where that is the clean image, or an older run."""
     chosen = judged.worst["accuracy"].chosen[place]
-    rows: tuple[ImageRow, ...] = ()
+    row: ImageRow | None = None
     if chosen > 0:  # neither clean nor nobody
         outcome = judged.study.outcomes[chosen - 1]
-        goal = outcome.for_metric("accuracy")
-        rows = tuple(row for row in outcome.rows if (row.image, row.goal) == (judged.study.ids[place], goal))
-    return [getattr(rows[0], name) if rows else math.nan for name in QUANTILES]
+        row = outcome.by_image.get((judged.study.ids[place], outcome.for_metric("accuracy")))
+    return [getattr(row, name) if row else math.nan for name in QUANTILES]
