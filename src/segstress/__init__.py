@@ -5,26 +5,31 @@
 >>> result.damage
 """
 
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # at run time loaded on first use, so that `import segstress` stays instant
+    from .api import Attacked, Evaluated, attack, corrupt, evaluate, load_data, load_model, verify
 
 __version__ = "0.1.0"
+__all__ = [
+    "Attacked",
+    "Evaluated",
+    "__version__",
+    "attack",
+    "corrupt",
+    "evaluate",
+    "load_data",
+    "load_model",
+    "verify",
+]
 
-_PLACES = {  # public name -> where it lives; loaded on first use, so that `import segstress` stays instant
-    "attack": ("segstress.api.tensors", "attack"),
-    "corrupt": ("segstress.evaluation.corrupt", "corrupt"),
-    "evaluate": ("segstress.evaluation.run", "evaluate"),
-    "load_model": ("segstress.models", "load"),
-    "load_data": ("segstress.data", "load"),
-}
-__all__ = ["__version__", *_PLACES]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
+def __getattr__(name: str) -> object:
+    if name not in __all__:
         raise AttributeError(f"module 'segstress' has no attribute '{name}'")
-    module, attribute = _PLACES[name]
-    return getattr(import_module(module), attribute)
+    from . import api
+
+    return getattr(api, name)
 
 
 def __dir__() -> list[str]:

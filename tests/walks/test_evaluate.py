@@ -115,9 +115,9 @@ def test_batch_size_changes_rounding_only(tmp_path):
 @pytest.mark.parametrize("shard_size", [1, 4, 9])
 def test_as_many_images_meet_the_model_as_asked_whatever_the_shard(shard_size, tmp_path, monkeypatch):
     batches = []
-    judge = Judge.__call__
+    referee = Referee.__call__
     monkeypatch.setattr(
-        Judge, "__call__", lambda self, samples: (batches.append(len(samples)), judge(self, samples))[1]
+        Referee, "__call__", lambda self, samples: (batches.append(len(samples)), referee(self, samples))[1]
     )
     asked = plan(data=["shapes:test?count=11&size=16"], perturbations=[], numerics={"batch_size": 6})
     evaluate(asked, tmp_path / "run", RunOptions(workers=1, shard_size=shard_size))

@@ -230,7 +230,7 @@ class TestCommands:
             (("--severity", "6"), "severity"),
             (("--severity", "strong"), "expected numbers separated by commas"),
             (("--corruption", "fogg"), "did you mean 'fog'?"),
-            (("--plan", "nowhere"), "unknown plan 'nowhere'; known: ensemble"),
+            (("--battery", "nowhere"), "unknown battery 'nowhere'; known: ensemble"),
             (("--apply", "halves"), "apply"),
         ],
     )

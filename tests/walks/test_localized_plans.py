@@ -15,7 +15,7 @@ from tests.nets import Tiny
 
 from segstress.core import perturbations
 from segstress.data.cityscapes import TRAINED
-from segstress.planning.spatial import stored_specs
+from segstress.planning.spatial import spatial_battery
 
 HEIGHT, WIDTH = 48, 416  # native; at half size a square of 200 pixels still leaves a strip outside of it
 
@@ -63,7 +63,7 @@ MODEL = f"{net('tiny')}?classes=19"
 
 
 def test_localized_on_cityscapes(segstress, tmp_path, streets):
-    said = segstress("spatial", "--model", MODEL, "--data", streets, "--plan", "localized", *RUN)
+    said = segstress("spatial", "--model", MODEL, "--data", streets, "--battery", "localized", *RUN)
     assert said.code == 0, said.err
     rows = scores(tmp_path, "spatial")
     assert len(rows) == 9 + 10
@@ -75,7 +75,7 @@ def test_localized_on_cityscapes(segstress, tmp_path, streets):
 
 def test_multi_attack_on_cityscapes(segstress, tmp_path, streets, brief):
     plan = brief("multi-attack")
-    said = segstress("multi-attack", "--model", MODEL, "--data", streets, "--plan", plan, *RUN)
+    said = segstress("multi-attack", "--model", MODEL, "--data", streets, "--battery", plan, *RUN)
     assert said.code == 0, said.err
     assert "200 x 200 pixels do not fit into 24 x 208, so they are cut" in said.out.replace("\n", "")
     figures = {path.stem for path in (tmp_path / "runs" / "multi-attack" / "spatial" / "figures").iterdir()}
@@ -88,7 +88,7 @@ def test_multi_attack_on_cityscapes(segstress, tmp_path, streets, brief):
 def test_ensemble_on_cityscapes(segstress, tmp_path, streets, brief):
     members = (MODEL, f"{net('blurred')}?classes=19")
     plan = brief("ensemble")
-    said = segstress("ensemble", *members, "--data", streets, "--plan", plan, "--weights", "0,0.5,1", *RUN)
+    said = segstress("ensemble", *members, "--data", streets, "--battery", plan, "--weights", "0,0.5,1", *RUN)
     assert said.code == 0, said.err
     with (tmp_path / "runs" / "ensemble" / "spatial" / "tables" / "ensemble.csv").open() as file:
         steps = list(csv.DictReader(file))
@@ -101,4 +101,4 @@ def test_ensemble_on_cityscapes(segstress, tmp_path, streets, brief):
     "name", ["localized", "localized-shapes", "multi-attack", "multi-attack-shapes", "ensemble", "ensemble-shapes"]
 )
 def test_packaged_plans_can_be_built(name):
-    assert all(perturbations.build(spec).label for spec in stored_specs(name))
+    assert all(perturbations.build(spec).label for spec in spatial_battery(name))

@@ -9,14 +9,15 @@ import typer
 from typer import Option
 
 from . import options
+from .bundles import Execution
 from .console import console
-from .evaluation import carry_out
-from .spatial_run import show_errors
+from .evaluation import attack_and_report
+from .running import show_errors
 
 if TYPE_CHECKING:
     from ..runtime import RunOptions
 
-# Jobs are imported inside the command: they bring torch, and `segstress --help` should not wait for it.
+# Rooms are imported inside the command: they bring torch, and `segstress --help` should not wait for it.
 Full = Annotated[bool, Option("--full", help="Examine every claim of the papers with the battery strong; it resumes.")]
 Store = Annotated[
     bool, Option("--store", help="With --full, in a checkout: keep the figures with the zoo and write docs/zoo.md.")
@@ -25,11 +26,10 @@ Images = Annotated[int, Option("--images", min=2, help="Test images that --full 
 
 
 def demo(
+    execution: Execution,
     full: Full = False,
     images: Images = 24,
     store: Store = False,
-    out: options.Out = None,
-    workers: options.Workers = 0,
     limit: options.Limit = 12,
 ) -> None:
     """Attack the embedded models on embedded images, beside stored figures of a full run; nothing is downloaded.
@@ -39,24 +39,24 @@ def demo(
     from ..demo.demonstration import PLAN
     from ..demo.zoo import current
     from ..planning import read_plan
-    from ..runtime import RunOptions
 
     if store and not full:
         raise typer.BadParameter("--store keeps the figures of a full run; give --full as well")
     if full:
-        _examine(out or Path("runs/demo-full"), images, RunOptions(workers), store)
+        _examine(execution.folder("demo-full"), images, execution.options(), store)
         return
     beside = [table.without(("training", "seed", "share", "cmiou_clean")) for table in current()]
-    carry_out(read_plan({**PLAN, "limit": limit}), out or Path("runs/demo"), RunOptions(workers), beside)
+    plan = read_plan({**PLAN, "limit": limit, "plugins": execution.plugin or []})
+    attack_and_report(plan, execution, beside, execution.folder("demo"))
 
 
-def _examine(folder: Path, images: int, ways: RunOptions, store: bool) -> None:
+def _examine(folder: Path, images: int, run_options: RunOptions, store: bool) -> None:
     """Every run that is missing, then the claims with their verdicts."""
     from ..demo import demonstration as demo
     from ..demo import zoo
     from .progress import watch
 
-    errors = demo.carry_out(folder, images, ways, lambda name: watch(console, name))
+    errors = demo.examine_claims(folder, images, run_options, lambda name: watch(console, name))
     found = demo.findings(folder)
     for finding in found:
         console.print(f"[bold]{finding.claim}: {finding.answer.verdict}[/bold]", highlight=False)

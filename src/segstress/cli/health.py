@@ -9,8 +9,9 @@ import typer
 from typer import Option
 
 from . import options
+from .bundles import Trial
 from .console import console
-from .evaluation import carry_out
+from .evaluation import attack_and_report
 
 Quick = Annotated[bool, Option("--quick", help="Only the cheap checks, at most 20 passes; no trial attack.")]
 Images = Annotated[Path, Option("--images", help="Folder of PNG, NPY or NPZ files, named by image id.")]
@@ -47,27 +48,17 @@ def score(
     images: Images,
     model: options.Model,
     data: options.Data,
+    trial: Trial,
     eps: options.Eps = None,
     norm: options.Norm = None,
-    out: options.Out = None,
-    limit: options.Limit = None,
-    batch_size: options.BatchSize = 1,
-    threads: options.Threads = 1,
-    device: options.Device = "cpu",
-    workers: options.Workers = 0,
-    plugin: options.Plugins = None,
 ) -> None:
     """Judge adversarial images made elsewhere: ball, box and damage, in a folder that report and verify understand.
 
     Example: segstress score --images mine --model compact:cnn-normal --data shapes:test --eps 8/255
     """
     from ..evaluation.score import look_through, score_plan
-    from ..runtime import RunOptions
 
-    numerics = {"device": device, "batch_size": batch_size, "threads": threads}
-    asked = score_plan(
-        images, models=model, data=data, eps=eps, norm=norm, limit=limit, plugins=plugin or [], numerics=numerics
-    )
-    for note in look_through(images, asked):
+    plan = score_plan(images, models=model, data=data, eps=eps, norm=norm, **trial.settings())
+    for note in look_through(images, plan):
         console.print(f"[yellow]warning:[/yellow] {note}", highlight=False, soft_wrap=True)
-    carry_out(asked, out or Path("runs") / f"score-{images.resolve().name}", RunOptions(workers))
+    attack_and_report(plan, trial, folder=trial.folder(f"score-{images.resolve().name}"))

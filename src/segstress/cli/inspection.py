@@ -11,17 +11,21 @@ from rich.table import Table
 
 from . import options
 from .console import console, show_summary
+from .running import use_plugins
 
 Json = Annotated[bool, typer.Option("--json", help="Print every figure as JSON and write nothing.")]
 
 
-def report(runs: options.Folders, as_json: Json = False, out: options.Out = None) -> None:
+def report(
+    runs: options.Folders, as_json: Json = False, out: options.Out = None, plugin: options.Plugins = None
+) -> None:
     """Write the report of one or more runs: page, tables (CSV, LaTeX), figures (SVG, PDF), gallery.
 
     Example: segstress report runs/demo --json
     """
     from ..evaluation.report import figures, report
 
+    use_plugins(plugin)
     if as_json:
         typer.echo(json.dumps(figures(runs), indent=1))
         return
@@ -30,13 +34,14 @@ def report(runs: options.Folders, as_json: Json = False, out: options.Out = None
     console.print(f"Report: {page}", highlight=False, soft_wrap=True)
 
 
-def verify(runs: options.Folders) -> None:
+def verify(runs: options.Folders, plugin: options.Plugins = None) -> None:
     """Judge stored results again: ball, box, region and prediction; also after rounding to 8 bits.
 
     Example: segstress verify runs/demo
     """
     from ..evaluation.verify import verify
 
+    use_plugins(plugin)
     verdicts = [verdict for run in runs for verdict in verify(run)]
     table = Table("cell", "judged again", "attacked again", "accuracy", "at 8 bits", "verdict")
     for verdict in verdicts:
@@ -67,13 +72,14 @@ class Sort(StrEnum):
     formats = "formats"
 
 
-def list_names(sort: Annotated[Sort, typer.Argument(help="What to list.")]) -> None:
+def list_names(sort: Annotated[Sort, typer.Argument(help="What to list.")], plugin: options.Plugins = None) -> None:
     """List what can be named, with a line on each.
 
     Example: segstress list attacks
     """
     from .listing import listing
 
+    use_plugins(plugin)
     table = Table("name", "what it is", box=None)
     for name, about in listing(sort.value):
         table.add_row(name, about)

@@ -13,8 +13,10 @@ from typer import Option
 
 from . import mad_options as own
 from . import mad_people, options
+from .bundles import bundled
 from .console import console
-from .mad_console import carry_out, find_ranking, show_index, show_ranking, show_selection, tell
+from .mad_console import find_ranking, hold, show_index, show_ranking, show_selection
+from .running import show_errors
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -77,13 +79,13 @@ def predict(folder: own.Folder, retry_errors: options.RetryErrors = False, worke
 
     with watch(console, "predicting") as progress:
         faults = begin(read_contest(folder), folder).predict(progress, workers, retry_errors=retry_errors)
-    tell(faults)
+    show_errors(faults)
 
 
-def discrepancy(folder: own.Folder, workers: options.Workers = 0) -> None:
-    """Compare every pair of models on every image.
+def compare(folder: own.Folder, workers: options.Workers = 0) -> None:
+    """Compute how far every pair of models agrees on every image.
 
-    Example: segstress mad discrepancy runs/mad
+    Example: segstress mad compare runs/mad
     """
     from ..contests.compete import reopen
     from .progress import watch
@@ -125,10 +127,10 @@ def rank(
     show_ranking(competition, standing, as_json)
 
 
-def compare(folders: options.Folders) -> None:
+def correlate(folders: options.Folders) -> None:
     """Rank correlation between competitions, such as those by other metrics, with the first.
 
-    Example: segstress mad compare runs/mad-miou runs/mad-fwiou
+    Example: segstress mad correlate runs/mad-miou runs/mad-fwiou
     """
     from ..contests.report import compare_standings
 
@@ -139,14 +141,14 @@ def compare(folders: options.Folders) -> None:
     console.print(table)
 
 
-def add(folder: own.Folder, model: options.Model, workers: options.Workers = 0) -> None:
+def add(folder: own.Folder, model: options.Model, workers: options.Workers = 0, plugin: options.Plugins = None) -> None:
     """Let more models compete; only their own maps and pairs are computed.
 
     Example: segstress mad add runs/mad --model compact:transformer-normal
     """
     from ..contests.compete import add as add_models
 
-    tell(carry_out(add_models(folder, model), workers))
+    show_errors(hold(add_models(folder, model, plugin or ()), workers))
 
 
 def demo(
@@ -162,23 +164,23 @@ def demo(
     from ..contests.demo import contest
 
     competition = begin(contest(count), out)
-    faults = carry_out(competition, workers)
+    faults = hold(competition, workers)
     show_ranking(competition, find_ranking(competition, own.JudgeName.masks, 1000, ("fwiou", "mpa"), workers))
-    tell(faults)
+    show_errors(faults)
 
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo,
     "index": index,
     "predict": predict,
-    "discrepancy": discrepancy,
+    "compare": compare,
     "select": select,
     "export": mad_people.export,
     "import": mad_people.import_,
     "judge": mad_people.judge,
     "rank": rank,
-    "compare": compare,
+    "correlate": correlate,
     "add": add,
 }
 for name, command in COMMANDS.items():
-    app.command(name)(command)
+    app.command(name)(bundled(command))

@@ -15,7 +15,7 @@ from .console import console
 from .mad_options import JudgeName
 
 
-def carry_out(competition: Any, workers: int) -> list[str]:
+def hold(competition: Any, workers: int) -> list[str]:
     """Every step up to the selection, each with its own progress; what went wrong."""
     from .progress import watch
 
@@ -82,12 +82,3 @@ def show_selection(selection: Any) -> None:
         f"{len(selection.images)} images in {len(selection.members)} places; {len(selection.empty)} groups are empty",
         highlight=False,
     )
-
-
-def tell(faults: list[str]) -> None:
-    """What went wrong, at most ten lines; exit code 1 if anything did."""
-    for fault in faults[:10]:
-        console.print(f"[red]error:[/red] {fault}", highlight=False, soft_wrap=True)
-    if faults:
-        console.print(f"{len(faults)} could not be answered.", highlight=False)
-        raise typer.Exit(1)

@@ -8,8 +8,9 @@ from typing import Annotated
 from typer import Option
 
 from . import mad_options as own
+from . import options
 from .console import console
-from .mad_console import tell
+from .running import show_errors, use_plugins
 
 
 def export(
@@ -19,6 +20,7 @@ def export(
     prefill: Annotated[
         str, Option("--prefill", help="Labels to begin from: empty, masks, labels, or a model.")
     ] = "empty",
+    plugin: options.Plugins = None,
 ) -> None:
     """Write the chosen images for an annotation tool.
 
@@ -27,6 +29,7 @@ def export(
     from ..contests.compete import reopen
     from ..contests.labels import export as export_images
 
+    use_plugins(plugin)
     competition = reopen(folder)
     count = export_images(competition.images(), competition.members(), format, to, prefill)
     console.print(f"{count} images in {to}", highlight=False)
@@ -36,6 +39,7 @@ def import_(
     folder: own.Folder,
     source: Annotated[Path, Option("--from", help="Folder or file that the tool has saved.")],
     format: own.Format = "labelme",
+    plugin: options.Plugins = None,
 ) -> None:
     """Take labels back, and say what is missing, unchanged or wrong.
 
@@ -44,6 +48,7 @@ def import_(
     from ..contests.compete import reopen
     from ..contests.labels import take_back
 
+    use_plugins(plugin)
     competition = reopen(folder)
     back = take_back(competition.images(), competition.members(), format, source)
     console.print(
@@ -53,7 +58,7 @@ def import_(
     )
     for image in back.missing[:10]:
         console.print(f"missing: {image}", highlight=False)
-    tell(back.faults)
+    show_errors(back.faults)
 
 
 def judge(

@@ -8,12 +8,13 @@ from collections.abc import Callable
 import typer
 
 from . import demo, evaluation, health, inspection, mad, minimal, spatial, training
+from .bundles import bundled
 
 app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     help="How much can a semantic-segmentation model be trusted? Begin with: segstress demo. "
-    "Exit codes: 0 fine, 1 some images could not be answered, 2 the request cannot be served. "
+    "Exit codes: 0 fine, 1 some images failed, 2 the request cannot be served. "
     "--debug anywhere shows the traceback of an error.",
 )
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -34,7 +35,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "list": inspection.list_names,
 }
 for name, command in COMMANDS.items():
-    app.command(name)(command)
+    app.command(name)(bundled(command))
 app.add_typer(mad.app, name="mad")
 
 

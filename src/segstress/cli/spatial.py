@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import typer
 
 from . import options
 from . import spatial_options as own
+from .bundles import Trial
 from .console import console
-from .spatial_run import carry_out, plan_of, show_errors
+from .running import plan_of, show_errors, use_plugins
+from .spatial_run import damage_and_report
 
-# Jobs are imported inside the commands: they bring torch, and `segstress --help` should not wait for it.
+# Rooms are imported inside the commands: they bring torch, and `segstress --help` should not wait for it.
 
 
 def spatial(
     model: options.Model,
     data: options.Data,
+    trial: Trial,
     corruption: own.Corruptions = "snow,gaussian_noise,brightness",
     severity: own.Severities = "1,3,5",
     ratio: own.Ratios = "0.5",
@@ -27,32 +29,26 @@ def spatial(
     apply: own.Apply = "whole",
     stage: own.Stage = "native",
     positions: own.Positions = False,
-    plan: own.PlanName = None,
-    out: options.Out = None,
-    limit: options.Limit = None,
-    batch_size: options.BatchSize = 1,
-    device: options.Device = "cpu",
-    seed: options.Seed = 0,
-    workers: options.Workers = 0,
+    battery: own.BatteryName = None,
 ) -> None:
     """Damage part of every image and see what is lost there, and what elsewhere.
 
     Example: segstress spatial --model compact:cnn-normal --data shapes:test --corruption snow --ratio 0.5 --patch 24
     """
-    from ..planning.spatial import corruption_specs, patch_places, slid_places, stored_specs
+    from ..planning.spatial import corruption_specs, patch_places, slid_places, spatial_battery
 
     places: list[Any] = [None] if "whole" in ratio.split(",") else []
     places += patch_places(_numbers(ratio.replace("whole", "")), patch, masks)
     places += slid_places(data[0], patch, native=stage == "native") if positions else []
     rules = {"apply": apply, "stage": stage, "distances": _numbers(distances)}
-    specs = stored_specs(plan) if plan else corruption_specs(corruption.split(","), _numbers(severity), places, **rules)
-    asked = plan_of(model, data, specs, limit, seed, device, batch_size)
-    carry_out(asked, out or Path("runs/spatial"), workers)
+    damage = corruption_specs(corruption.split(","), _numbers(severity), places, **rules)
+    damage_and_report(trial, model, data, spatial_battery(battery) if battery else damage, "spatial")
 
 
 def multi_attack(
     model: options.Model,
     data: options.Data,
+    trial: Trial,
     box: own.Boxes = "24",
     position: own.Places = "centre",
     number: own.Number = 3,
@@ -61,19 +57,13 @@ def multi_attack(
     loss: own.Loss = "ce",
     every_iterate: own.EveryIterate = False,
     distances: own.Distances = "",
-    plan: own.PlanName = None,
-    out: options.Out = None,
-    limit: options.Limit = None,
-    batch_size: options.BatchSize = 1,
-    device: options.Device = "cpu",
-    seed: options.Seed = 0,
-    workers: options.Workers = 0,
+    battery: own.BatteryName = None,
 ) -> None:
     """Attack a square of every image several times, each time what still stands outside of it.
 
     Example: segstress multi-attack --model compact:cnn-normal --data shapes:test --box 24 --steps 20 --limit 8
     """
-    from ..planning.spatial import multi_attack_spec, stored_specs
+    from ..planning.spatial import multi_attack_spec, spatial_battery
 
     specs = [
         multi_attack_spec(side, place, count, radius, number, loss)
@@ -83,13 +73,13 @@ def multi_attack(
         for count in _whole(steps)
         for radius in eps.split(",")
     ]
-    asked = plan_of(model, data, stored_specs(plan) if plan else specs, limit, seed, device, batch_size)
-    carry_out(asked, out or Path("runs/multi-attack"), workers)
+    damage_and_report(trial, model, data, spatial_battery(battery) if battery else specs, "multi-attack")
 
 
 def ensemble(
     members: own.Members,
     data: options.Data,
+    trial: Trial,
     weights: own.Weights = "0:1:0.1",
     corruption: own.Corruptions = "snow,gaussian_noise,brightness",
     severity: own.Severities = "3",
@@ -99,19 +89,14 @@ def ensemble(
     number: own.Number = 3,
     steps: own.Steps = "50",
     eps: own.Radii = "16/255",
-    plan: own.PlanName = None,
-    out: options.Out = None,
-    limit: options.Limit = None,
-    device: options.Device = "cpu",
-    seed: options.Seed = 0,
-    workers: options.Workers = 0,
+    battery: own.BatteryName = None,
 ) -> None:
     """Mix two models at several weights: clean error, CE_Nat and CE_Adv of every mixture.
 
     Example: segstress ensemble compact:cnn-normal compact:transformer-normal --data shapes:test --weights 0:1:0.5
     """
     from ..evaluation.ensemble import ensemble_report, mixtures
-    from ..planning.spatial import corruption_specs, multi_attack_spec, patch_places, stored_specs
+    from ..planning.spatial import corruption_specs, multi_attack_spec, patch_places, spatial_battery
 
     if len(members) != 2:
         raise typer.BadParameter(f"expected two models, found {len(members)}")
@@ -123,8 +108,10 @@ def ensemble(
         for count in _whole(steps)
         for radius in eps.split(",")
     ]
-    asked = plan_of(list(mixed.values()), data, stored_specs(plan) if plan else specs, limit, seed, device)
-    carry_out(asked, out or Path("runs/ensemble"), workers, lambda folder: ensemble_report(folder, mixed))
+    damage = spatial_battery(battery) if battery else specs
+    damage_and_report(
+        trial, list(mixed.values()), data, damage, "ensemble", lambda folder: ensemble_report(folder, mixed)
+    )
 
 
 def corrupt(
@@ -135,6 +122,7 @@ def corrupt(
     region: own.RegionSpec = None,
     limit: options.Limit = None,
     seed: options.Seed = 0,
+    plugin: options.Plugins = None,
 ) -> None:
     """Write corrupted images and their regions as PNG, with a manifest of hashes.
 
@@ -145,10 +133,11 @@ def corrupt(
     from ..evaluation.corrupt import export as write_images
     from .progress import watch
 
+    use_plugins(plugin)
     errors: list[str] = []
     changes = corrupts(corruption.split(","), _numbers(severity), region=region)
     for source in map(load, data):
-        ids = plan_of([], data, [], limit, seed).ids(source)
+        ids = plan_of(Trial(limit=limit, seed=seed), models=[], data=data).ids(source)
         with watch(console, "corrupting") as progress:
             progress.begin(len(ids))
             done = write_images(source, ids, changes, export / source.label, seed, progress.advance)

@@ -28,11 +28,9 @@ Radii = Annotated[str, Option("--eps", help='Radii in [0, 1] units, separated by
 Loss = Annotated[str, Option("--loss", help="Loss of the attack, e.g. ce, or two-term as in the released code.")]
 EveryIterate = Annotated[bool, Option("--every-iterate", help="A pixel is fooled if any step fooled it.")]
 Weights = Annotated[str, Option("--weights", help="Weights of the first model: from:to:step, or by commas.")]
-PlanName = Annotated[
+BatteryName = Annotated[
     str | None,
-    Option(
-        "--plan", help="Perturbations of a packaged plan (localized, multi-attack, ensemble; -shapes) or YAML file."
-    ),
+    Option("--battery", help="Perturbations by name (localized, multi-attack, ensemble; -shapes) or from a YAML file."),
 ]
 Export = Annotated[Path, Option("--export", help="Folder for the PNG files and manifest.csv.")]
 RegionSpec = Annotated[str | None, Option("--region", help="Region spec, e.g. patches:0.5?size=64 or masks:folder.")]

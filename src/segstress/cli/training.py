@@ -55,6 +55,7 @@ def train(
     out: options.Out = None,
     save_as: SaveAs = None,
     tensorboard: Board = False,
+    plugin: options.Plugins = None,
 ) -> None:
     """Train a model by a recipe; run it again to resume, or under torchrun on several processes.
 
@@ -63,7 +64,7 @@ def train(
     from ..fitting.train import read_training_plan, train
     from ..runtime.launch import leads
 
-    told = {
+    given = {
         "recipe": recipe,
         "share": share,
         "attack": attack,
@@ -76,8 +77,9 @@ def train(
         "seed": seed,
         "device": device,
         "threads": threads,
+        "plugins": plugin,
     }
-    asked = read_training_plan(plan, {key: value for key, value in told.items() if value is not None})
+    asked = read_training_plan(plan, {key: value for key, value in given.items() if value is not None})
     folder = out or Path("runs") / f"train-{Path(plan).stem if plan else (recipe or 'normal').split('?')[0]}"
     with _watch(folder / "tensorboard" if tensorboard and leads() else None) as watcher:
         made = train(asked, folder, watcher if leads() else None, _command())

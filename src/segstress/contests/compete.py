@@ -136,12 +136,12 @@ def reopen(folder: Path) -> Competition:
     return Competition(folder, contest, entrants, TypeAdapter(Vocabulary).validate_python(plain["words"]))
 
 
-def add(folder: Path, models: Sequence[str]) -> Competition:
+def add(folder: Path, models: Sequence[str], plugins: Sequence[str] = ()) -> Competition:
     """Let more models compete (Algorithm 2): the steps then compute only their own maps and pairs."""
     before = read_contest(folder)
     if not models:
         raise BadInput("add: expected at least one --model, found none")
-    return begin(replace(before, models=[*before.models, *models]), folder)
+    return begin(replace(before, models=[*before.models, *models], plugins=[*before.plugins, *plugins]), folder)
 
 
 def walk(competition: Competition, progress: Progress, workers: int = 0) -> tuple[Selection, list[str]]:

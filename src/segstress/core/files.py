@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import BadInput
+from .errors import BadInput
+from .system import flush_folder, hold
 
 
 def write(path: Path, data: bytes) -> None:
@@ -21,21 +21,13 @@ def write(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-        _flush_folder(path.parent)
+        flush_folder(path.parent)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise BadInput(
             f"cannot write {path}: {error.strerror or error}; make room or choose another --out "
             "(what is finished is kept, and the same command goes on from there)"
         ) from error
-
-
-def _flush_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @contextmanager
@@ -46,13 +38,9 @@ def alone(folder: Path) -> Iterator[None]:
         handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise BadInput(f"cannot write to {folder}: {error.strerror}; choose another --out") from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
+    if not hold(handle):
         os.close(handle)
-        raise BadInput(
-            f"{folder} is in use by another segstress process; wait for it or choose another --out"
-        ) from error
+        raise BadInput(f"{folder} is in use by another segstress process; wait for it or choose another --out")
     try:
         yield
     finally:

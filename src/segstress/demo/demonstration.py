@@ -38,12 +38,12 @@ def needs() -> list[Need]:
     return list({need.name: need for need in found}.values())
 
 
-def carry_out(folder: Path, images: int, ways: RunOptions, watch: Watch) -> tuple[str, ...]:
+def examine_claims(folder: Path, images: int, run_options: RunOptions, watch: Watch) -> tuple[str, ...]:
     """Do what is missing of every run; what went wrong."""
     errors: tuple[str, ...] = ()
     for need in needs():
         with watch(need.name) as progress:
-            errors += need.carry_out(folder / need.name, images, ways, progress)
+            errors += need.carry_out(folder / need.name, images, run_options, progress)
     return errors
 
 

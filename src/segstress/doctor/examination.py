@@ -91,6 +91,11 @@ def _check_shape(logits: Tensor, images: Tensor, classes: int, name: str) -> Non
     if logits.ndim != 4 or logits.shape[-2:] != images.shape[-2:]:
         height, width = images.shape[-2:]
         raise BadInput(f"model {name}: expected logits (b, classes, {height}, {width}), found {tuple(logits.shape)}")
+    if not classes:
+        raise BadInput(
+            f"model {name}: the dataset has no classes, since it is a pool of unlabelled images for segstress mad; "
+            "expected labelled images, e.g. folder:path?classes=11&ignore=255"
+        )
     if logits.shape[1] != classes:
         raise BadInput(
             f"model {name}: gives {logits.shape[1]} classes, the data has {classes}; "

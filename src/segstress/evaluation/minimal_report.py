@@ -11,11 +11,15 @@ from ..results.minimal import finds
 from ..results.run import Run
 
 
-def report(folder: Path, one_trajectory: bool = False) -> tuple[Table, Path]:
-    """Write page, tables and curves into the run's report folder; the table of sizes and the page."""
+def report(folder: Path, one_trajectory: bool = False) -> Path:
+    """Write page, tables and curves into the run's report folder; the path of the page."""
     found = finds(folder, one_trajectory)
-    page = write_page(found, folder / "report", folder.resolve().name, _remarks(folder, one_trajectory))
-    return table(found), page
+    return write_page(found, folder / "report", folder.resolve().name, _remarks(folder, one_trajectory))
+
+
+def summed_up(folder: Path, one_trajectory: bool = False) -> Table:
+    """The table of sizes."""
+    return table(finds(folder, one_trajectory))
 
 
 def _remarks(folder: Path, one_trajectory: bool) -> list[str]:

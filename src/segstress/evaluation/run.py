@@ -43,12 +43,12 @@ class Evaluated:
 def evaluate(
     plan: Plan | Path | str | Mapping[str, Any],
     out: Path | str | None = None,
-    ways: RunOptions | None = None,
+    run_options: RunOptions | None = None,
     progress: Progress | None = None,
 ) -> Evaluated:
     """Answer all that a plan asks and that its folder does not hold yet."""
     plan = plan if isinstance(plan, Plan) else read_plan(plan)
-    ways, progress = ways or RunOptions(), progress or Progress()
+    run_options, progress = run_options or RunOptions(), progress or Progress()
     folder = Path(out) if out else Path("runs") / _slug(plan)
     _check_device(plan.numerics.device)
     with alone(folder):
@@ -58,14 +58,14 @@ def evaluate(
         _admit(store, cells)
         admit(plan, before)
         _warn(before, progress)
-        record(folder, plan.numerics, allow_other=ways.other_numerics)
+        record(folder, plan.numerics, allow_other=run_options.other_numerics)
         labelled = replace(plan, battery_label=_battery_label(plan))
         write(folder / "plan.yaml", yaml.safe_dump(to_plain(labelled), sort_keys=False).encode())
         for cell in cells:
             store.begin(cell)
         worker = Worker(folder, plan.numerics, _pictured(plan, cells), tuple(plan.plugins), plan.done_at)
-        for phase in phases(plan, store, cells, ways.workers):
-            _carry_out(phase, plan, store, worker, ways, progress)
+        for phase in phases(plan, store, cells, run_options.workers):
+            _carry_out(phase, plan, store, worker, run_options, progress)
         run = Run(folder, plan)
         after = round_off(run, cells, worker)
         _warn(after, progress)
@@ -127,11 +127,13 @@ def _pictured(plan: Plan, cells: Sequence[Cell]) -> frozenset[str]:
     return frozenset(keep)
 
 
-def _carry_out(phase: Phase, plan: Plan, store: Store, worker: Worker, ways: RunOptions, progress: Progress) -> None:
+def _carry_out(
+    phase: Phase, plan: Plan, store: Store, worker: Worker, run_options: RunOptions, progress: Progress
+) -> None:
     """Answer what a phase is missing."""
-    todo = units(plan, store, phase, ways.shard_size, retry_errors=ways.retry_errors)
+    todo = units(plan, store, phase, run_options.shard_size, retry_errors=run_options.retry_errors)
     progress.begin(sum(unit.answers for unit in todo))
-    for answers, timings in Local(ways.workers, plan.numerics.threads).map(worker, todo):
+    for answers, timings in Local(run_options.workers, plan.numerics.threads).map(worker, todo):
         note(store.folder, timings)
         progress.advance(answers)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from torch import nn
 
 from ..attacks.alone import by_parts
 from ..core import Perturbation
+from ..core.system import cores
 from ..data import Dataset, resize, stack
 from ..data import load as load_data
 from ..models import models, ready
@@ -36,7 +36,7 @@ def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
     """Passes are counted, seconds predicted from one timed pass of every model on every dataset."""
     check_truth(plan)
     torch.set_num_threads(plan.numerics.threads)
-    share = workers or len(os.sched_getaffinity(0))
+    share = workers or cores()
     costs = []
     for model in map(models.build, plan.models):
         network, _ = ready(model, plan.numerics.device, plan.numerics.torch_dtype())
@@ -64,7 +64,7 @@ def affordable_passes(plan: Plan, cell: Cell, workers: int) -> float:
     """Forwards and backwards an image that fit into the budget, when every model and dataset gets an equal part."""
     data = load_data(cell.data)
     model, _ = ready(cell.model, plan.numerics.device, plan.numerics.torch_dtype())
-    share = workers or len(os.sched_getaffinity(0))
+    share = workers or cores()
     seconds = plan.budget * share / (len(plan.models) * len(plan.data) * max(len(plan.eps), 1))
     return 2 * seconds / (_seconds(model, data, plan) * len(plan.ids(data)))
 

@@ -40,8 +40,8 @@ def multi_attack_spec(
     }
 
 
-def stored_specs(name: str) -> list[Any]:
-    """The perturbations of a packaged plan, by name, or of a YAML file."""
+def spatial_battery(name: str) -> list[Any]:
+    """The perturbations of a battery of localized damage, by name or from a YAML file."""
     folder = files("segstress").joinpath("plans/spatial")
     known = sorted(Path(path.name).stem for path in folder.iterdir())
     if name in known:
@@ -49,7 +49,7 @@ def stored_specs(name: str) -> list[Any]:
     elif name.endswith((".yaml", ".yml")) and Path(name).is_file():
         plain = read_yaml(Path(name).read_text(), name)
     else:
-        raise BadInput(f"unknown plan '{name}'; known: {', '.join(known)}, or the path of a .yaml file")
+        raise BadInput(f"unknown battery '{name}'; known: {', '.join(known)}, or the path of a .yaml file")
     corrupted = corruption_specs(**plain["corruptions"]) if "corruptions" in plain else []
     return [*corrupted, *plain.get("perturbations", [])]
 

@@ -16,6 +16,7 @@ from typing import TypeVar
 import torch
 
 from ..core import BadInput
+from ..core.system import cores
 
 U = TypeVar("U")
 R = TypeVar("R")
@@ -30,7 +31,7 @@ class Local:
 
     def map(self, work: Callable[[U], R], units: Sequence[U]) -> Iterator[R]:
         """Answers in the order in which they are ready."""
-        workers = min(self.workers or len(os.sched_getaffinity(0)), len(units))
+        workers = min(self.workers or cores(), len(units))
         if workers <= 1:
             torch.set_num_threads(self.threads)
             yield from map(work, units)

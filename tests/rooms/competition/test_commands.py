@@ -28,7 +28,7 @@ def begin(segstress) -> None:
 
 def select(segstress) -> None:
     begin(segstress)
-    for step in ("predict", "discrepancy"):
+    for step in ("predict", "compare"):
         assert segstress("mad", step, "run", *FAST).code == 0
     said = segstress("mad", "select", "run")
     assert "groups are empty" in said.out
@@ -95,7 +95,7 @@ def test_label_sets_are_joined_by_a_file(segstress) -> None:
     how = ("mad", "index", "--pool", POOL, *models, "--out", "run", "--scale", "none", *FAST)
     assert "transformer has 2 outputs, expected 7" in segstress(*how).err
     assert segstress(*how, "--classes", "classes.yaml").code == 0
-    for step in ("predict", "discrepancy"):
+    for step in ("predict", "compare"):
         assert segstress("mad", step, "run", *FAST).code == 0
     segstress("mad", "select", "run")
     said = segstress("mad", "rank", "run", "--draws", "20", "--json")

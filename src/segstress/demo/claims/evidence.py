@@ -37,7 +37,7 @@ class Need(Protocol):
         """Of its own report, below its folder."""
         ...
 
-    def carry_out(self, folder: Path, images: int, ways: RunOptions, progress: Progress) -> tuple[str, ...]:
+    def carry_out(self, folder: Path, images: int, run_options: RunOptions, progress: Progress) -> tuple[str, ...]:
         """Do what the folder does not hold yet; what went wrong."""
         ...
 
@@ -51,10 +51,10 @@ class Evaluation:
     write: Callable[[Path], object] = lambda folder: report([folder])
     page: str = "report/index.html"
 
-    def carry_out(self, folder: Path, images: int, ways: RunOptions, progress: Progress) -> tuple[str, ...]:
+    def carry_out(self, folder: Path, images: int, run_options: RunOptions, progress: Progress) -> tuple[str, ...]:
         """Evaluate and report."""
         plan = {**self.asked(images), "numerics": {"batch_size": BATCH}}
-        errors = evaluate(read_plan(plan), folder, ways, progress).errors
+        errors = evaluate(read_plan(plan), folder, run_options, progress).errors
         self.write(folder)
         return errors
 
@@ -67,10 +67,10 @@ class Contest:
     asked: Asked
     page: str = "report/index.html"
 
-    def carry_out(self, folder: Path, images: int, ways: RunOptions, progress: Progress) -> tuple[str, ...]:
+    def carry_out(self, folder: Path, images: int, run_options: RunOptions, progress: Progress) -> tuple[str, ...]:
         """From the pool to the ranking."""
         competition = compete.begin(read_contest(self.asked(images)), folder)
-        _, faults = compete.walk(competition, progress, ways.workers)
+        _, faults = compete.walk(competition, progress, run_options.workers)
         mad.report(competition, competition.rank("masks"))
         return tuple(faults)
 

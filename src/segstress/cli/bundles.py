@@ -1,0 +1,83 @@
+"""Options that go together: a command names the bundle, and has all its options."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from . import options
+
+if TYPE_CHECKING:
+    from ..runtime import RunOptions
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How a run is carried out; none of it changes a result."""
+
+    out: options.Out = None
+    workers: options.Workers = 0
+    shard_size: options.ShardSize = 4
+    retry_errors: options.RetryErrors = False
+    other_numerics: options.OtherNumerics = False
+    plugin: options.Plugins = None
+
+    def options(self) -> RunOptions:
+        """The same, as evaluations understand it."""
+        from ..runtime import RunOptions
+
+        return RunOptions(self.workers, self.shard_size, self.retry_errors, self.other_numerics)
+
+    def folder(self, default: str) -> Path:
+        """Where the results lie."""
+        return self.out or Path("runs") / default
+
+
+@dataclass(frozen=True)
+class Trial(Execution):
+    """What a run of any sort looks at, and how; the settings that every plan shares."""
+
+    limit: options.Limit = None
+    seed: options.Seed = 0
+    keep_images: options.KeepImages = False
+    batch_size: options.BatchSize = 1
+    threads: options.Threads = 1
+    fold: options.Fold = False
+    device: options.Device = "cpu"
+
+    def settings(self) -> dict[str, Any]:
+        """Its part of a plan."""
+        numerics = {"device": self.device, "batch_size": self.batch_size, "threads": self.threads, "fold": self.fold}
+        shared = {"limit": self.limit, "seed": self.seed, "keep_images": self.keep_images}
+        return {**shared, "plugins": self.plugin or [], "numerics": numerics}
+
+
+def bundled(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options of its bundles."""
+    hints = get_type_hints(command, include_extras=True)
+    bundles = {name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)}
+    own = [each for each in inspect.signature(command).parameters.values() if each.name not in bundles]
+    parameters = [each.replace(annotation=hints[each.name], kind=inspect.Parameter.KEYWORD_ONLY) for each in own]
+    parameters += [option for bundle in bundles.values() for option in _options(bundle)]  # last in the help
+
+    def gathered(**given: Any) -> None:
+        for name, bundle in bundles.items():
+            given[name] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
+        command(**given)
+
+    gathered.__doc__, gathered.__name__ = command.__doc__, command.__name__
+    gathered.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    gathered.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return gathered
+
+
+def _options(bundle: type[Any]) -> list[inspect.Parameter]:
+    hints = get_type_hints(bundle, include_extras=True)
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return [
+        inspect.Parameter(field.name, kind, default=field.default, annotation=hints[field.name])
+        for field in fields(bundle)
+    ]

@@ -1,0 +1,60 @@
+"""What every command that runs shares: the plan from its options, the run, the report, what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from .bundles import Execution, Trial
+from .console import console
+
+
+def plan_of(trial: Trial, **settings: Any) -> Any:
+    """The plan that the options of a command spell out."""
+    from ..planning import read_plan
+
+    return read_plan({**trial.settings(), **settings})
+
+
+def carry_out(
+    plan: Any,
+    execution: Execution,
+    report: Callable[[Path], Path],
+    show: Callable[[Path], None],
+    *,
+    folder: Path | None = None,
+    doing: str = "attacking",
+    warnings: Iterable[str] = (),
+) -> None:
+    """Evaluate, report, print; exit code 1 where an image failed."""
+    from ..evaluation import evaluate
+    from .progress import watch
+
+    with watch(console, doing) as progress:
+        for warning in warnings:
+            progress.warn(warning)
+        done = evaluate(plan, folder or execution.out, execution.options(), progress)
+    page = report(done.folder)
+    show(done.folder)
+    console.print(f"Report: {page}", highlight=False, soft_wrap=True)
+    show_errors(done.errors)
+
+
+def show_errors(errors: Sequence[str]) -> None:
+    """Name what failed, at most ten lines; exit code 1 where anything did."""
+    for line in errors[:10]:
+        console.print(f"[red]error:[/red] {line}", highlight=False, soft_wrap=True)
+    if errors:
+        console.print(f"{len(errors)} failed; the report names them.", highlight=False)
+        raise typer.Exit(1)
+
+
+def use_plugins(plugins: Sequence[str] | None) -> None:
+    """Import what registers more."""
+    from ..core import import_source
+
+    for plugin in plugins or ():
+        import_source(plugin)

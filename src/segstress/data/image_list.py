@@ -1,0 +1,45 @@
+"""Parquet lists of images: pools whose files lie anywhere."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..core import BadInput, settings
+from .dataset import datasets
+from .pool import Pool, unlabelled
+from .reading import read_image
+from .sample import Sample
+
+
+@datasets.register("list")
+@settings
+class Listed(Pool):
+    """The images whose paths a Parquet file lists in its column `path`, relative to the file."""
+
+    column: str = "path"
+
+    @cached_property
+    def _paths(self) -> list[str]:
+        try:
+            table = pq.read_table(self.root, columns=[self.column])
+        except (OSError, pa.ArrowInvalid, KeyError) as error:
+            raise BadInput(
+                f"{self.root} cannot be read as Parquet with a column '{self.column}' ({str(error).splitlines()[0]})"
+            ) from error
+        return list(dict.fromkeys(table[self.column].to_pylist()))
+
+    def ids(self) -> list[str]:
+        """The paths as they are written."""
+        return self._paths
+
+    def contents(self) -> Any:
+        """The paths; the images' own hashes are in the index."""
+        return self._paths
+
+    def read(self, id: str) -> Sample:
+        """One image file."""
+        return unlabelled(id, read_image(self.root.parent / id))

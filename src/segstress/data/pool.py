@@ -1,0 +1,35 @@
+"""What pools of unlabelled images share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import torch
+
+from ..core import settings
+from .dataset import Dataset
+from .reading import Picture
+from .sample import Sample
+
+
+@settings
+class Pool(Dataset):
+    """Unlabelled images; their classes come from the models or from a class file."""
+
+    rest: ClassVar = "root"
+    root: Path
+
+    classes: ClassVar[tuple[str, ...]] = ()
+    void: ClassVar[str] = "none"
+
+    @property
+    def name(self) -> str:
+        """Its own name."""
+        return self.root.resolve().stem
+
+
+def unlabelled(id: str, picture: Picture) -> Sample:
+    """A sample without a valid pixel."""
+    nothing = torch.zeros(picture.pixels.shape[1:], dtype=torch.int64)
+    return Sample(id, picture.pixels, nothing, nothing.bool(), picture.source, picture.notes)
