@@ -64,6 +64,7 @@ def bundled(command: Callable[..., None]) -> Callable[..., None]:
     parameters += [option for bundle in bundles.values() for option in _options(bundle)]  # last in the help
 
     def gathered(**given: Any) -> None:
+        _use(given.get("plugin"))
         for name, bundle in bundles.items():
             given[name] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
         command(**given)
@@ -72,6 +73,15 @@ def bundled(command: Callable[..., None]) -> Callable[..., None]:
     gathered.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     gathered.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return gathered
+
+
+def _use(plugins: list[str] | None) -> None:
+    """Import what registers more, before anything is looked up by name."""
+    if plugins:
+        from ..core import import_source
+
+        for plugin in plugins:
+            import_source(plugin)
 
 
 def _options(bundle: type[Any]) -> list[inspect.Parameter]:

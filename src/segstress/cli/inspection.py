@@ -11,7 +11,6 @@ from rich.table import Table
 
 from . import options
 from .console import console, show_summary
-from .running import use_plugins
 
 Json = Annotated[bool, typer.Option("--json", help="Print every figure as JSON and write nothing.")]
 
@@ -25,7 +24,6 @@ def report(
     """
     from ..evaluation.report import figures, report
 
-    use_plugins(plugin)
     if as_json:
         typer.echo(json.dumps(figures(runs), indent=1))
         return
@@ -41,7 +39,6 @@ def verify(runs: options.Folders, plugin: options.Plugins = None) -> None:
     """
     from ..evaluation.verify import verify
 
-    use_plugins(plugin)
     verdicts = [verdict for run in runs for verdict in verify(run)]
     table = Table("cell", "judged again", "attacked again", "accuracy", "at 8 bits", "verdict")
     for verdict in verdicts:
@@ -79,7 +76,6 @@ def list_names(sort: Annotated[Sort, typer.Argument(help="What to list.")], plug
     """
     from .listing import listing
 
-    use_plugins(plugin)
     table = Table("name", "what it is", box=None)
     for name, about in listing(sort.value):
         table.add_row(name, about)

@@ -10,7 +10,7 @@ from typer import Option
 from . import mad_options as own
 from . import options
 from .console import console
-from .running import show_errors, use_plugins
+from .running import show_errors
 
 
 def export(
@@ -29,7 +29,6 @@ def export(
     from ..contests.compete import reopen
     from ..contests.labels import export as export_images
 
-    use_plugins(plugin)
     competition = reopen(folder)
     count = export_images(competition.images(), competition.members(), format, to, prefill)
     console.print(f"{count} images in {to}", highlight=False)
@@ -48,7 +47,6 @@ def import_(
     from ..contests.compete import reopen
     from ..contests.labels import take_back
 
-    use_plugins(plugin)
     competition = reopen(folder)
     back = take_back(competition.images(), competition.members(), format, source)
     console.print(

@@ -50,11 +50,3 @@ def show_errors(errors: Sequence[str]) -> None:
     if errors:
         console.print(f"{len(errors)} failed; the report names them.", highlight=False)
         raise typer.Exit(1)
-
-
-def use_plugins(plugins: Sequence[str] | None) -> None:
-    """Import what registers more."""
-    from ..core import import_source
-
-    for plugin in plugins or ():
-        import_source(plugin)

@@ -10,7 +10,7 @@ from . import options
 from . import spatial_options as own
 from .bundles import Trial
 from .console import console
-from .running import plan_of, show_errors, use_plugins
+from .running import plan_of, show_errors
 from .spatial_run import damage_and_report
 
 # Rooms are imported inside the commands: they bring torch, and `segstress --help` should not wait for it.
@@ -133,7 +133,6 @@ def corrupt(
     from ..evaluation.corrupt import export as write_images
     from .progress import watch
 
-    use_plugins(plugin)
     errors: list[str] = []
     changes = corrupts(corruption.split(","), _numbers(severity), region=region)
     for source in map(load, data):
