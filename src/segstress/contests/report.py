@@ -15,12 +15,13 @@ from ..competition.ranking_report import Standing
 from ..core import BadInput, to_plain
 from ..data.palette import make_palette
 from ..evaluation.report import figures as figures_of
-from ..reports.contest.gallery import Witness
-from ..reports.contest.page import Contested, write_competition
+from ..reports.contest.contested import Contested
+from ..reports.contest.gallery import SelectedImage
+from ..reports.contest.page import write_competition
 from ..reports.kit.naming import percent
 from .compete import Competition
 
-WITNESSES = 12  # images of the gallery
+EXAMPLES = 12  # images of the gallery
 SUMMARY = "standing.json"
 
 
@@ -35,7 +36,7 @@ def report(competition: Competition, standing: Standing, out: Path | None = None
         classes=words.classes,
         palette=tuple(palette),
         empty=_empty(competition.folder),
-        witnesses=list(_witnesses(competition, standing)),
+        examples=list(_examples(competition, standing)),
         provenance={key: json.dumps(value) for key, value in to_plain(competition.contest).items()},
     )
     folder = out or competition.folder / "report"
@@ -111,13 +112,13 @@ def _empty(folder: Path) -> list[tuple[str, str, str]]:
     return [(defender, attacker, class_) for defender, attacker, class_ in (line.split(",", 2) for line in lines)]
 
 
-def _witnesses(competition: Competition, standing: Standing) -> Iterator[Witness]:
+def _examples(competition: Competition, standing: Standing) -> Iterator[SelectedImage]:
     """The images that tell most: where the two models differ most in quality, else where they agree least."""
     chosen: dict[str, int] = {}
     for place in np.argsort(_telling(standing), kind="stable").tolist():
         chosen.setdefault(standing.members[place].image, place)
     field = competition.images()
-    wanted = dict(list(chosen.items())[:WITNESSES])
+    wanted = dict(list(chosen.items())[:EXAMPLES])
     found = dict(field.maps(list(wanted)))
     for image, place in wanted.items():
         member = standing.members[place]
@@ -127,7 +128,7 @@ def _witnesses(competition: Competition, standing: Standing) -> Iterator[Witness
         maps |= {f"{standing.names[model]} ({role})": found[image][standing.names[model]] for role, model in roles}
         plain = {title: _signed(labels, competition.words.scheme.void) for title, labels in maps.items()}
         class_ = competition.words.classes[member.class_]
-        yield Witness(image, _words(standing, place, class_), field.pixels(image), plain)
+        yield SelectedImage(image, _words(standing, place, class_), field.pixels(image), plain)
 
 
 def _telling(standing: Standing) -> np.ndarray:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from ..reports.kit.table import Table
-from ..reports.minimal.page import write_page
+from ..reports.minimal.page import write_minimal
 from ..reports.minimal.tables import table
 from ..results.minimal import finds
 from ..runtime import Store
@@ -15,7 +15,7 @@ from ..runtime import Store
 def report(folder: Path, one_trajectory: bool = False) -> tuple[Table, Path]:
     """Write page, tables and curves into the run's report folder; the table of sizes and the page."""
     found = finds(folder, one_trajectory)
-    page = write_page(found, folder / "report", folder.resolve().name, _remarks(folder, one_trajectory))
+    page = write_minimal(found, folder / "report", folder.resolve().name, _remarks(folder, one_trajectory))
     return table(found), page
 
 

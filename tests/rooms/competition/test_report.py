@@ -18,8 +18,9 @@ from segstress.competition.uncertainty import rank
 from segstress.competition.votes import Vote, tally
 from segstress.contests.report import compare_standings, summary
 from segstress.core import BadInput
-from segstress.reports.contest.gallery import Witness
-from segstress.reports.contest.page import Contested, write_competition
+from segstress.reports.contest.contested import Contested
+from segstress.reports.contest.gallery import SelectedImage
+from segstress.reports.contest.page import write_competition
 
 NAMES = ["good", "fair", "<poor>"]
 CLASSES = ["ground", "cat", "dog"]
@@ -72,9 +73,9 @@ def by_votes() -> Standing:
 def contested(standing: Standing) -> Contested:
     labels = np.array([[0, 1], [2, -1]])
     maps = {"truth": labels, "good (defender)": labels, "fair (attacker)": labels[::-1]}
-    witness = Witness("0" * 16, "chosen for cat", np.zeros((2, 2, 3), dtype=np.uint8), maps)
+    example = SelectedImage("0" * 16, "chosen for cat", np.zeros((2, 2, 3), dtype=np.uint8), maps)
     palette = ((0, 0, 0), (200, 0, 0), (0, 200, 0))
-    return Contested("test", standing, CLASSES, palette, [("good", "fair", "dog")], [witness], {"seed": "0"})
+    return Contested("test", standing, CLASSES, palette, [("good", "fair", "dog")], [example], {"seed": "0"})
 
 
 def rows(folder: Path, table: str) -> list[dict[str, str]]:

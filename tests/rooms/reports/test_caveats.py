@@ -9,8 +9,8 @@ import pytest
 from segstress.metrics.intervals import Interval
 from segstress.reports.study.assessment import FIGURES, SELECTED, assess
 from segstress.reports.study.caveats import caveats
+from segstress.reports.study.main_tables import leave_out
 from segstress.reports.study.sparing import slack
-from segstress.reports.study.tables import leave_out
 from segstress.results.study import Choice, Study
 
 CHOICE = Choice(("x",), ("y",), 8, Interval(0.012, 0.0, 0.031), Interval(0.02, 0.01, 0.04))

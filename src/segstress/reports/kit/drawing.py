@@ -13,6 +13,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 INK, PAPER = "#23272e", "#ffffff"
 CALM, HARM = "#3572b0", "#c9512f"  # clean, worst case; told apart by colour-blind readers too
@@ -20,6 +21,7 @@ PALE = "#e3a691"  # harm shared by several
 LINES = ("#3572b0", "#2a9d8f", "#8a63b5", "#b8860b", "#5b8c3a", "#c2588f", "#6b7785", "#1797b8")  # one of many
 WIDTH = 7.6  # of every figure, inches
 SOFT = "#7a8491"  # what is there for comparison only
+PERCENT = FuncFormatter(lambda share, _: f"{100 * share:.3g}")  # 2.5 beside 5, where the whole axis is short
 THEME = {"--ink": INK, "--paper": PAPER, "--calm": CALM, "--harm": HARM, "--pale": PALE}  # the page's variables
 
 STYLE: dict[Any, Any] = {
@@ -80,8 +82,8 @@ def strokes(number: int) -> list[dict[str, Any]]:
     """Colours for so many lines; once they are used up, dashes."""
     dashes = ("-", "--", ":", "-.")
     return [
-        {"color": LINES[place % len(LINES)], "linestyle": dashes[place // len(LINES) % len(dashes)]}
-        for place in range(number)
+        {"color": LINES[line % len(LINES)], "linestyle": dashes[line // len(LINES) % len(dashes)]}
+        for line in range(number)
     ]
 
 
@@ -96,8 +98,8 @@ def mosaic(rows: Sequence[Sequence[tuple[str, np.ndarray]]], least: int = 4) -> 
     bottom = 1.0
     for row, above, inches in zip(rows, words, tall, strict=True):
         bottom -= (above + inches) / height
-        for place, (word, pixels) in enumerate(row):
-            axis = figure.add_axes((place * share, bottom, 0.97 * share, 0.97 * inches / height))
+        for column, (word, pixels) in enumerate(row):
+            axis = figure.add_axes((column * share, bottom, 0.97 * share, 0.97 * inches / height))
             axis.set_axis_off()
             name = f"picture-{len(figure.axes)}"  # or equal pictures would share an id in the page
             axis.imshow(pixels, interpolation="none", gid=name)  # the file keeps the pixels as they are

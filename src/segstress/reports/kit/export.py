@@ -28,8 +28,9 @@ def to_csv(table: Table) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([heading for column in table.columns for heading in _headings(column.key, column.kind)])
+    kinds = [column.kind for column in table.columns]
     for row in table.rows:
-        writer.writerow([plain for cell in row for plain in _plain(cell)])
+        writer.writerow([plain for cell, kind in zip(row, kinds, strict=True) for plain in _plain(cell, kind)])
     return text.getvalue()
 
 
@@ -37,9 +38,11 @@ def _headings(key: str, kind: Kind) -> tuple[str, ...]:
     return (key, f"{key}_low", f"{key}_high") if kind == "interval" else (key,)
 
 
-def _plain(cell: Cell) -> Iterator[str]:
+def _plain(cell: Cell, kind: Kind) -> Iterator[str]:
+    if isinstance(cell, Interval) != (kind == "interval"):
+        raise ValueError(f"expected a cell of kind {kind}, found {cell!r}")
     if isinstance(cell, Interval):
-        yield from (text for bound in (cell.value, cell.low, cell.high) for text in _plain(bound))
+        yield from (text for bound in (cell.value, cell.low, cell.high) for text in _plain(bound, "share"))
     elif isinstance(cell, float):
         yield "" if math.isnan(cell) else f"{cell:.6g}"
     else:

@@ -9,9 +9,8 @@ import matplotlib as mpl
 
 from ...metrics.scores import rce
 from ...results.local import Spot, known_mean
-from ..kit.drawing import CALM, HARM, INK, STYLE, Drawing, canvas
+from ..kit.drawing import CALM, HARM, INK, PERCENT, STYLE, Drawing, canvas
 from ..kit.table import Column, Rows, Table
-from ..study.figures import PERCENT
 
 FIGURE = "accuracy_image_mean"  # equations 4 and 5 of arXiv:2504.01632
 

@@ -8,42 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 
 from ...core import format_radius
 from ...results.local import HEADLINE, Spot, known_mean
-from ..kit.drawing import INK, STYLE, Drawing, canvas, strokes
-from ..study.figures import PERCENT
+from ..kit.drawing import INK, PERCENT, Drawing, canvas, strokes
 
 LOST = "Share of the clean class-mean accuracy that is lost"
 DOTS: dict[str, Any] = {"marker": "o", "markersize": 4}
 MOST = 12  # lines that can be told apart
 RING = re.compile(r"distance-(\d+)-(\d+|inf)")
-
-
-def drawings(spots: Sequence[Spot]) -> list[Drawing]:
-    """Every figure that the results have data for."""
-    with mpl.rc_context(STYLE):
-        return list(_drawings(spots))
-
-
-def _drawings(spots: Sequence[Spot]) -> Iterator[Drawing]:
-    patches = [spot for spot in spots if not math.isnan(spot.ratio) and spot.goal == "any"]
-    yield from curves(patches, "severity")
-    yield from curves(patches, "ratio")
-    most = max((spot.number for spot in spots), default=0)
-    yield from curves([spot for spot in spots if spot.together and spot.number == most], "attacks")
-    final = [spot for spot in spots if spot.final]
-    for name in ("steps", "side", "eps"):
-        yield from curves([spot for spot in final if not math.isnan(spot.side)], name)
-    yield from places([spot for spot in final if spot.position])
-    ringed = [spot for spot in spots if any(map(RING.fullmatch, spot.perturbed)) and (spot.final or not spot.number)]
-    if ringed:
-        yield distances(ringed)
-    slid = [spot for spot in spots if spot.corner]
-    if len({spot.corner for spot in slid}) > 1:
-        yield positions(slid)
 
 
 @dataclass(frozen=True)
@@ -75,7 +49,7 @@ TRAITS: dict[str, Callable[[Spot], str]] = {
     "steps": lambda spot: f"{spot.steps} steps" if spot.steps else "",
     "ratio": lambda spot: "" if math.isnan(spot.ratio) else f"ratio {spot.ratio:g}",
     "side": lambda spot: "" if math.isnan(spot.side) else f"{spot.side:g} px",
-    "place": lambda spot: spot.position,
+    "position": lambda spot: spot.position,
     "region": lambda spot: spot.region if spot.place and not spot.position and math.isnan(spot.ratio) else "",
 }
 
@@ -89,9 +63,9 @@ def curves(spots: Sequence[Spot], name: str) -> Iterator[Drawing]:
     figure, axes = canvas(2.6 + 0.1 * len(lines), len(along.zones))
     for axis, zone in zip(axes, along.zones, strict=True):
         for (line, members), stroke in zip(lines.items(), strokes(len(lines)), strict=True):
-            found = sorted({along.value(spot) for spot in members})
-            values = [known_mean(s.rce(HEADLINE, zone) for s in members if along.value(s) == place) for place in found]
-            axis.plot(found, values, **stroke, **DOTS, label=line)
+            steps = sorted({along.value(spot) for spot in members})
+            values = [known_mean(s.rce(HEADLINE, zone) for s in members if along.value(s) == step) for step in steps]
+            axis.plot(steps, values, **stroke, **DOTS, label=line)
         ticks = sorted({along.value(spot) for members in lines.values() for spot in members})
         axis.set(title=zone, xlabel=along.label)
         axis.set_xticks(ticks, [along.tick(tick) for tick in ticks])
@@ -112,43 +86,48 @@ def _lines(spots: Sequence[Spot], name: str, along: Callable[[Spot], Any]) -> di
     for spot in spots:
         groups.setdefault(tuple(trait(spot) for trait in traits), []).append(spot)
     kept = {key: members for key, members in groups.items() if len(set(map(along, members))) > 1}
-    told = [number for number in range(len(traits)) if number == 0 or len({key[number] for key in kept}) > 1]
-    told = told if len(kept) <= MOST else [0]
+    differing = [number for number in range(len(traits)) if number == 0 or len({key[number] for key in kept}) > 1]
+    named = differing if len(kept) <= MOST else [0]
     lines: dict[str, list[Spot]] = {}
     for key, members in kept.items():
-        lines.setdefault(" ".join(filter(None, (key[number] for number in told))), []).extend(members)
+        lines.setdefault(" ".join(filter(None, (key[number] for number in named))), []).extend(members)
     return lines
 
 
-def places(spots: Sequence[Spot]) -> Iterator[Drawing]:
-    """RCE outside of a box for each place of it (arXiv:2504.01632, figure 9)."""
-    lines = _lines(spots, "place", lambda spot: spot.position)
+def placements(spots: Sequence[Spot]) -> Iterator[Drawing]:
+    """RCE outside of a box for each position of it (arXiv:2504.01632, figure 9)."""
+    lines = _lines([spot for spot in spots if spot.final and spot.position], "position", lambda spot: spot.position)
     if not lines:
         return
     figure, (axis,) = canvas(1.3 + 0.3 * len(lines))
     values = {
-        place: [known_mean(_lost(spot) for spot in members if spot.position == place) for members in lines.values()]
-        for place in dict.fromkeys(spot.position for members in lines.values() for spot in members)
+        position: [
+            known_mean(_lost(spot) for spot in members if spot.position == position) for members in lines.values()
+        ]
+        for position in dict.fromkeys(spot.position for members in lines.values() for spot in members)
     }
     for row, ends in enumerate(zip(*values.values(), strict=True)):
         axis.plot(ends, [row] * len(ends), color=INK, linewidth=0.8, zorder=1)
-    for place, stroke in zip(values, strokes(len(values)), strict=True):
-        axis.scatter(values[place], range(len(lines)), color=stroke["color"], zorder=2, label=place)
+    for position, stroke in zip(values, strokes(len(values)), strict=True):
+        axis.scatter(values[position], range(len(lines)), color=stroke["color"], zorder=2, label=position)
     axis.set_yticks(range(len(lines)), list(lines))
     axis.axvline(0, color=INK, linewidth=0.5)  # or small differences would look large
     axis.set(xlabel="RCE outside, %", ylim=(len(lines) - 0.5, -0.5))
     axis.xaxis.set_major_formatter(PERCENT)
     figure.legend(loc="outside upper right", ncols=len(values))
-    caption = f"{LOST} outside of the attacked box, for each place that it lay in; mean over the other settings."
-    yield Drawing("places", "Centre and corner", caption, figure)
+    caption = f"{LOST} outside of the attacked box, for each position of it; mean over the other settings."
+    yield Drawing("placements", "Centre and corner", caption, figure)
 
 
 def _lost(spot: Spot) -> float:
     return spot.rce(HEADLINE, "outside")
 
 
-def distances(spots: Sequence[Spot]) -> Drawing:
+def distances(spots: Sequence[Spot]) -> Drawing | None:
     """RCE in rings around the region, a line for each model and what was done to it."""
+    spots = [spot for spot in spots if any(map(RING.fullmatch, spot.perturbed)) and (spot.final or not spot.number)]
+    if not spots:
+        return None
     lines: dict[str, list[Spot]] = {}
     for spot in spots:
         lines.setdefault(f"{spot.model} {spot.what}", []).append(spot)
@@ -169,18 +148,21 @@ def distances(spots: Sequence[Spot]) -> Drawing:
 
 
 def _near(ring: str) -> int:
-    found = RING.fullmatch(ring)
-    return int(found[1]) if found else -1
+    bounds = RING.fullmatch(ring)
+    return int(bounds[1]) if bounds else -1
 
 
-def positions(spots: Sequence[Spot]) -> Drawing:
-    """RCE outside of one patch, for every place of the patch."""
+def positions(spots: Sequence[Spot]) -> Drawing | None:
+    """RCE outside of one patch, for every position of the patch."""
+    spots = [spot for spot in spots if spot.corner]
+    if len({spot.corner for spot in spots}) < 2:
+        return None
     models = list(dict.fromkeys(spot.model for spot in spots))
     figure, axes = canvas(3.0, len(models))
-    found: dict[tuple[str, tuple[int, int] | None], list[float]] = {}
+    losses: dict[tuple[str, tuple[int, int] | None], list[float]] = {}
     for spot in spots:
-        found.setdefault((spot.model, spot.corner), []).append(_lost(spot))
-    values = {place: known_mean(losses) for place, losses in found.items()}
+        losses.setdefault((spot.model, spot.corner), []).append(_lost(spot))
+    values = {cell: known_mean(several) for cell, several in losses.items()}
     rows, columns = (sorted({spot.corner[axis] for spot in spots if spot.corner}) for axis in (0, 1))
     highest = max((abs(value) for value in values.values() if not math.isnan(value)), default=1.0)
     for axis, model in zip(axes, models, strict=True):
@@ -197,3 +179,29 @@ def positions(spots: Sequence[Spot]) -> Drawing:
 def _rce_axis(axis: Axes) -> None:
     axis.yaxis.set_major_formatter(PERCENT)
     axis.axhline(0, color=INK, linewidth=0.5)
+
+
+def _patched(spots: Sequence[Spot]) -> list[Spot]:
+    return [spot for spot in spots if not math.isnan(spot.ratio) and spot.goal == "any"]
+
+
+def _most_attacks(spots: Sequence[Spot]) -> list[Spot]:
+    most = max((spot.number for spot in spots), default=0)
+    return [spot for spot in spots if spot.together and spot.number == most]
+
+
+def _final_squares(spots: Sequence[Spot]) -> list[Spot]:
+    return [spot for spot in spots if spot.final and not math.isnan(spot.side)]
+
+
+DRAWINGS: dict[str, Callable[[Sequence[Spot]], Drawing | Iterator[Drawing] | None]] = {
+    "severity": lambda spots: curves(_patched(spots), "severity"),
+    "ratio": lambda spots: curves(_patched(spots), "ratio"),
+    "attacks": lambda spots: curves(_most_attacks(spots), "attacks"),
+    "steps": lambda spots: curves(_final_squares(spots), "steps"),
+    "side": lambda spots: curves(_final_squares(spots), "side"),
+    "eps": lambda spots: curves(_final_squares(spots), "eps"),
+    "placements": placements,
+    "distances": distances,
+    "positions": positions,
+}

@@ -53,7 +53,7 @@ def scores(spots: Sequence[Spot]) -> Table:
         for spot in spots
         for figure in FIGURES
     )
-    return Table("scores", "Every figure", columns, rows, NOTE)
+    return Table("scores", "Every figure", columns, rows, NOTE, folded=True)
 
 
 NOTE = (
@@ -64,9 +64,10 @@ NOTE = (
 
 def overview(spots: Sequence[Spot]) -> Table:
     """Class-mean accuracy inside / outside under every perturbation, a line per model and region (arXiv:2504.01632)."""
+    spots = [spot for spot in spots if spot.region and spot.goal == "any" and not spot.corner]
     done = list(dict.fromkeys((spot.what, spot.strength) for spot in spots))
-    found = {(spot.model, spot.data, spot.where, spot.what, spot.strength): spot for spot in spots}
-    lines = {key[:3]: spot.score(HEADLINE, "all", "clean") for key, spot in found.items()}
+    damages = {(spot.model, spot.data, spot.where, spot.what, spot.strength): spot for spot in spots}
+    lines = {key[:3]: spot.score(HEADLINE, "all", "clean") for key, spot in damages.items()}
     columns = (
         *(*KEYS[:2], KEYS[5]),
         Column("clean", "Clean", "share"),
@@ -77,7 +78,7 @@ def overview(spots: Sequence[Spot]) -> Table:
         ),
     )
     rows: Rows = tuple(
-        (*line, clean, *(_score(found.get((*line, *damage)), zone) for damage in done for zone in ZONES[:2]))
+        (*line, clean, *(_score(damages.get((*line, *damage)), zone) for damage in done for zone in ZONES[:2]))
         for line, clean in lines.items()
     )
     return Table("overview", "Inside and outside of what was damaged", columns, rows, "Class-mean accuracy.")
@@ -183,3 +184,6 @@ def masks(spots: Sequence[Spot]) -> Table:
 def _mean_and_worst(spots: Sequence[Spot], zone: str) -> tuple[float, float]:
     values = [spot.rce(HEADLINE, zone) for spot in spots]
     return known_mean(values), max((value for value in values if not math.isnan(value)), default=math.nan)
+
+
+TABLES = {"overview": overview, "attacked": attacked, "common": common, "masks": masks, "scores": scores}

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ...results.minimal import Find
-from ..kit.drawing import INK, STYLE, Drawing, canvas, strokes
+from ..kit.drawing import INK, Drawing, canvas, strokes
 from ..kit.naming import briefly, slugs
-from .tables import BEST, places, unit
+from .tables import BEST, by_setting, unit
 
 BEND = 2  # in 1/255: the axis is linear up to there, then logarithmic
 TICKS = (0, 0.5, 1, 1.5, 2, 4, 8, 16, 32, 64, 128, 255)  # of such an axis
@@ -23,14 +22,13 @@ Attacks = Mapping[str, list[Find]]
 
 def curves(finds: Sequence[Find]) -> list[Drawing]:
     """For each model, dataset and norm: who stands at each threshold (arXiv:2206.07179, figures 6 and 7), and CDFs."""
-    found = places(finds)
-    groups = list(dict.fromkeys(place[:3] for place in found))
-    with mpl.rc_context(STYLE):
-        drawings = []
-        for group, name in zip(groups, slugs([" ".join(("minimal", *group)) for group in groups]), strict=True):
-            shares = {place[3]: attacks for place, attacks in found.items() if place[:3] == group}
-            drawings += [_standing(name, group, share, attacks) for share, attacks in shares.items()]
-            drawings.append(_fallen(name, group, {share: shares[share] for share in CDF if share in shares} or shares))
+    settings = by_setting(finds)
+    groups = list(dict.fromkeys(setting[:3] for setting in settings))
+    drawings = []
+    for group, name in zip(groups, slugs([" ".join(("minimal", *group)) for group in groups]), strict=True):
+        shares = {setting[3]: attacks for setting, attacks in settings.items() if setting[:3] == group}
+        drawings += [_standing(name, group, share, attacks) for share, attacks in shares.items()]
+        drawings.append(_fallen(name, group, {share: shares[share] for share in CDF if share in shares} or shares))
     return drawings
 
 
@@ -83,3 +81,6 @@ def _draw(axis: Axes, attacks: Attacks, norm: str, *, falling: bool) -> None:
         axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     word = {"linf": "linf size, 1/255", "l0": "pixels changed"}.get(norm, f"{norm} size")
     axis.set(xlim=(0, edge), ylim=(0, 101), xlabel=word)
+
+
+DRAWINGS = {"curves": curves}

@@ -13,10 +13,9 @@ from ..kit.table import Column, Rows, Table
 
 BEST = "best of all"  # the smallest success of any attack, image by image
 COSTS = ("forwards", "backwards", "seconds")
-PLACE = tuple(Column(key, key.capitalize()) for key in ("model", "data", "norm", "threshold"))
+SETTING = tuple(Column(key, key.capitalize()) for key in ("model", "data", "norm", "threshold"))
 
-
-Place = tuple[str, str, str, str]  # model, data, norm, threshold
+Setting = tuple[str, str, str, str]  # model, data, norm, threshold
 Group = tuple[str, str, str, str, str]  # and attack
 
 
@@ -25,24 +24,25 @@ def unit(norm: str) -> int:
     return 255 if norm == "linf" else 1
 
 
-def places(finds: Sequence[Find]) -> dict[Place, dict[str, list[Find]]]:
-    """Finds by model, data, norm and threshold, the strictest first; by attack, and the best of all of several last."""
-    found: dict[Place, dict[str, list[Find]]] = {}
+def by_setting(finds: Sequence[Find]) -> dict[Setting, dict[str, list[Find]]]:
+    """Sort by model, data, norm and threshold, the strictest first; by attack, and the best of all of several last."""
+    settings: dict[Setting, dict[str, list[Find]]] = {}
     for find in finds:
-        here = found.setdefault((find.model, find.data, find.norm, find.threshold), {})
-        here.setdefault(find.attack, []).append(find)
-    for attacks in found.values():
+        attacks = settings.setdefault((find.model, find.data, find.norm, find.threshold), {})
+        attacks.setdefault(find.attack, []).append(find)
+    for attacks in settings.values():
         if len(attacks) > 1:
             attacks[BEST] = [
                 replace(best, attack=BEST, **{part: sum(getattr(find, part) for find in tried) for part in COSTS})
                 for best, tried in _bests(attacks)
             ]
-    return dict(sorted(found.items(), key=lambda each: (*each[0][:3], -float(each[0][3].rstrip("%")))))
+    return dict(sorted(settings.items(), key=lambda item: (*item[0][:3], -float(item[0][3].rstrip("%")))))
 
 
 def groups(finds: Sequence[Find]) -> dict[Group, list[Find]]:
-    """The same, flat."""
-    return {(*place, attack): members for place, found in places(finds).items() for attack, members in found.items()}
+    """Sort the same way, without nesting."""
+    settings = by_setting(finds)
+    return {(*setting, attack): members for setting in settings for attack, members in settings[setting].items()}
 
 
 def _bests(attacks: dict[str, list[Find]]) -> list[tuple[Find, list[Find]]]:
@@ -56,7 +56,7 @@ def _bests(attacks: dict[str, list[Find]]) -> list[tuple[Find, list[Find]]]:
 def table(finds: Sequence[Find]) -> Table:
     """One line for each attack: failures, sizes with failures as the longest delta, sizes of successes, cost."""
     columns = (
-        *PLACE,
+        *SETTING,
         Column("attack", "Attack"),
         Column("images", "Images", "count"),
         Column("unsuccessful", "Failed", "share"),
@@ -66,8 +66,8 @@ def table(finds: Sequence[Find]) -> Table:
         Column("mean_successes", "Mean success", "number"),
         Column("median_raw", "Before polish", "number"),
         Column("success_8bit", "Broken at 8 bits", "share"),
-        Column("forwards", "Forwards an image", "number"),
-        Column("backwards", "Backwards an image", "number"),
+        Column("forwards", "Forwards an image", "number", hidden=True),
+        Column("backwards", "Backwards an image", "number", hidden=True),
     )
     rows: Rows = tuple((*group, *_figures(members)) for group, members in groups(finds).items())
     note = (
@@ -127,17 +127,28 @@ def costs(finds: Sequence[Find]) -> Table:
 
 def smallest(finds: Sequence[Find]) -> list[Find]:
     """The best find of each image, model, dataset, norm and threshold, under the name of its attack."""
-    found = []
-    for attacks in places(finds).values():
+    smallest_finds = []
+    for attacks in by_setting(finds).values():
         attacks.pop(BEST, None)
-        found += [best for best, *_ in _bests(attacks)]
-    return found
+        smallest_finds += [best for best, *_ in _bests(attacks)]
+    return smallest_finds
+
+
+def best(finds: Sequence[Find]) -> Table:
+    """One line for each image: its smallest change."""
+    table = listing(smallest(finds), "minimal-best", "The smallest change of every image")
+    return table.hiding(("raw_size", "forwards", "backwards", "seconds"))
+
+
+def every(finds: Sequence[Find]) -> Table:
+    """One line for each image and attack."""
+    return replace(listing(finds, "minimal-finds", "Every image under every attack"), folded=True)
 
 
 def listing(finds: Sequence[Find], name: str, title: str) -> Table:
-    """Finds one by one."""
+    """List results one by one."""
     columns = (
-        *PLACE,
+        *SETTING,
         Column("image", "Image"),
         Column("attack", "Attack"),
         Column("success", "Success"),
@@ -162,3 +173,6 @@ def listing(finds: Sequence[Find], name: str, title: str) -> Table:
     )
     note = "Linf in units of 1/255, also as a size; raw: before polish; won: by a fresh forward pass of the model."
     return Table(name, title, columns, rows, note)
+
+
+TABLES = {"minimal": table, "minimal-costs": costs, "minimal-best": best, "minimal-finds": every}

@@ -1,7 +1,8 @@
-"""A study judged: the figures of the clean prediction, of every perturbation and of the worst case over them."""
+"""A study assessment: the figures of the clean prediction, of every perturbation and of the worst case over them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -49,6 +50,11 @@ class Assessment:
     def figures(self) -> tuple[str, ...]:
         """The figures that this dataset has; the others are NaN."""
         return tuple(figure for figure in FIGURES if parts(figure)[1] in self.study.clean)
+
+    @property
+    def measured(self) -> bool:
+        """Whether any image has both a prediction and a truth."""
+        return not math.isnan(self.score("accuracy"))
 
     def counts(self, figure: str) -> np.ndarray:
         """Counts of every candidate as the figure reads them."""
