@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from ...metrics import metrics
 from ...results.local import FIGURES, HEADLINE, Spot, known_mean
 from ..kit.table import Cell, Column, Rows, Table
 
@@ -51,9 +52,16 @@ def scores(spots: Sequence[Spot]) -> Table:
             *(spot.spread(figure), spot.empty("inside"), spot.empty("outside")),
         )
         for spot in spots
-        for figure in FIGURES
+        for figure in (*FIGURES, *_others())
     )
     return Table("scores", "Every figure", columns, rows, NOTE, folded=True)
+
+
+def _others() -> list[str]:
+    """Metrics of plug-ins that declare themselves for regions."""
+    return [
+        name for name in metrics.declared() if "regions" in metrics.get(name).declaration.zones if name not in FIGURES
+    ]
 
 
 NOTE = (

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ...metrics.intervals import Interval
 from ...results.study import Choice, Study
 from ..kit.naming import percent, plural
-from .assessment import Assessment, title
-from .main_tables import HEADLINE
+from .assessment import Assessment
+from .figure_names import headline, title
 from .sparing import slack, spared
 
 
@@ -58,7 +58,7 @@ def _finished(assessment: Assessment) -> Iterator[str]:
     if not images:
         return
     left = f"with at most {share:g} % of its pixels right" if share else "without a correct pixel"
-    lower = ", ".join(f"{title(figure)} by {percent(slack(assessment, figure))}" for figure in HEADLINE)
+    lower = ", ".join(f"{title(figure)} by {percent(slack(assessment, figure))}" for figure in headline())
     yield (
         f"An image {left} counted as finished and was spared the rest of the battery, {plural(images, 'image')} in all."
         f" Without this the worst case might be lower, in points at most: {lower}."

@@ -10,11 +10,10 @@ from ...metrics.scores import class_table
 from ...results.study import Study
 from ..kit.naming import plural
 from ..kit.table import Cell, Column, Rows, Table
-from .assessment import Assessment, title
+from .assessment import Assessment
+from .figure_names import headline, title
 from .registry import tables
 from .sparing import slack
-
-HEADLINE = ("accuracy", "cmiou", "nmiou")
 
 
 def comparison(assessments: Sequence[Assessment]) -> Table:
@@ -30,7 +29,7 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
         Column("perturbations", "Perturbations", "count"),
         *(
             Column(f"{figure}_{state}", f"{title(figure)}, {state}", "share")
-            for figure in HEADLINE
+            for figure in headline()
             for state in ("clean", "robust")
         ),
     )
@@ -38,7 +37,7 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
         (
             *(assessment.study.model, assessment.study.data, assessment.study.threat, assessment.study.battery),
             *(int(assessment.answered[0].sum()), len(assessment.study.outcomes)),
-            *(score for figure in HEADLINE for score in (assessment.score(figure), assessment.worst_score(figure))),
+            *(score for figure in headline() for score in (assessment.score(figure), assessment.worst_score(figure))),
         )
         for assessment in assessments
     )
@@ -49,7 +48,7 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
 
 def _constant(assessment: Assessment) -> tuple[Cell, ...]:
     """A model that looks at nothing, on which every perturbation is lost."""
-    scores = (score for figure in HEADLINE for score in [assessment.constant(figure)] * 2)
+    scores = (score for figure in headline() for score in [assessment.constant(figure)] * 2)
     return (
         f"always {assessment.commonest}",
         assessment.study.data,
@@ -95,7 +94,7 @@ def perturbations(assessment: Assessment) -> Table:
     columns = (
         Column("perturbation", "Perturbation"),
         Column("about", "Settings", hidden=True),
-        *(Column(name, title(name), "share", hidden=name not in HEADLINE) for name in assessment.figures),
+        *(Column(name, title(name), "share", hidden=name not in headline()) for name in assessment.figures),
         Column("strongest_accuracy", "Strongest by accuracy", "count", hidden=True),
         Column("strongest_miou", "Strongest by mIoU", "count", hidden=True),
         Column("images", "Images", "count"),
@@ -124,10 +123,10 @@ def leave_out(assessment: Assessment) -> Table:
     """One line per perturbation: by how much the worst case rises if it alone had not been tried."""
     columns = (
         Column("perturbation", "Without"),
-        *(Column(figure, f"{title(figure)}, rise", "share") for figure in HEADLINE),
+        *(Column(figure, f"{title(figure)}, rise", "share") for figure in headline()),
     )
     rows: Rows = tuple(
-        (label, *(assessment.worst_without(figure, label) - assessment.worst_score(figure) for figure in HEADLINE))
+        (label, *(assessment.worst_without(figure, label) - assessment.worst_score(figure) for figure in headline()))
         for label in (assessment.labels[1:] if len(assessment.labels) > 2 else ())
     )
     missed = int(assessment.untried.sum())

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ...metrics.intervals import Interval
 from ..kit.drawing import CALM, HARM, INK, PERCENT, Drawing, canvas
 from ..kit.table import Column, Rows, Table
-from .assessment import Assessment, title
-from .main_tables import HEADLINE
+from .assessment import Assessment
+from .figure_names import headline, title
 
 Family = Sequence[Assessment]  # in growing eps
 
@@ -30,7 +30,7 @@ def radii(family: Family) -> Table:
     columns = (
         Column("eps", "eps", "number", hidden=True),
         Column("threat", "Threat"),
-        *(Column(figure, title(figure), "interval") for figure in HEADLINE),
+        *(Column(figure, title(figure), "interval") for figure in headline()),
     )
     rows: Rows = tuple(
         (eps, threat, *intervals) for (eps, threat), intervals in zip(_radii(family), _points(family), strict=True)
@@ -44,8 +44,8 @@ def radii_drawing(family: Family) -> Drawing:
     """The worst case against eps, beside what a model that looks at nothing would reach."""
     study, points = family[0].study, _points(family)
     sizes = [eps for eps, _ in _radii(family)]
-    figure, axes = canvas(2.9, len(HEADLINE))
-    for panel, (axis, name) in enumerate(zip(axes, HEADLINE, strict=True)):
+    figure, axes = canvas(2.9, len(headline()))
+    for panel, (axis, name) in enumerate(zip(axes, headline(), strict=True)):
         column = [intervals[panel] for intervals in points]
         low, high = ([getattr(point, side) for point in column] for side in ("low", "high"))
         axis.fill_between(sizes, low, high, color=HARM, alpha=0.15, linewidth=0)
@@ -71,8 +71,8 @@ def _radii(family: Family) -> list[tuple[float, str]]:
 
 def _points(family: Family) -> list[list[Interval]]:
     """The figures at each radius."""
-    clean = [family[0].clean_interval(figure) for figure in HEADLINE]
-    return [clean, *([assessment.worst_interval(figure) for figure in HEADLINE] for assessment in family)]
+    clean = [family[0].clean_interval(figure) for figure in headline()]
+    return [clean, *([assessment.worst_interval(figure) for figure in headline()] for assessment in family)]
 
 
 def _eps(assessment: Assessment) -> float:

@@ -7,8 +7,8 @@ from itertools import combinations
 
 from ...metrics.intervals import difference
 from ..kit.table import Cell, Column, Table
-from .assessment import Assessment, metric_of, title
-from .main_tables import HEADLINE
+from .assessment import Assessment
+from .figure_names import headline, metric_of, title
 
 
 def rivals(assessments: Sequence[Assessment]) -> list[list[Assessment]]:
@@ -27,7 +27,7 @@ def pairs(groups: Sequence[Sequence[Assessment]]) -> Table:
         Column("images", "Images", "count"),
         *(
             column
-            for figure in HEADLINE
+            for figure in headline()
             for column in (
                 Column(figure, f"{title(figure)}, first - second", "interval"),
                 Column(f"{figure}_doubt", f"{title(figure)}, doubt", "number", hidden=True),
@@ -48,7 +48,7 @@ def _pair(first: Assessment, second: Assessment) -> list[tuple[Cell, ...]]:
     if not both.any():
         return []
     cells: list[Cell] = []
-    for figure in HEADLINE:
+    for figure in headline():
         left, right = (assessment.worst[figure].counts[both] for assessment in (first, second))
         lead = difference(left, right, metric_of(figure))
         cells += [lead, lead.doubt]

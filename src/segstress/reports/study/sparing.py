@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...metrics.counts import ACTUAL, HITS, PREDICTED, few
 from ...metrics.worst_case import bound
-from .assessment import Assessment, metric_of, parts
+from .assessment import Assessment
+from .figure_names import declaration_of, read_name, value_of
 
 
 def spared(assessment: Assessment) -> np.ndarray:
@@ -22,14 +25,17 @@ def spared(assessment: Assessment) -> np.ndarray:
 def slack(assessment: Assessment, figure: str) -> float:
     """The most by which the worst case would be lower if nothing had been spared.
 
-    On spared images every class is given what is worst for it: no pixel right, and every pixel in its union."""
+    On spared images every class is given what is worst for it: no pixel right, and every pixel in its union. NaN where
+    no bound is known: of a pooled metric other than CmIoU, whose other images might be chosen anew."""
     which = spared(assessment)
     if not which.any():
         return 0.0
     counts = assessment.worst[figure].counts
     hopeless = np.where(which[:, None, None], _hopeless(counts), counts)
-    if parts(figure)[0] != "cmiou":
-        return assessment.worst_score(figure) - metric_of(figure)(hopeless)
+    if not declaration_of(figure).pooled:
+        return assessment.worst_score(figure) - value_of(figure, hopeless)
+    if read_name(figure).metric != "cmiou":
+        return math.nan
     candidates = np.concatenate([assessment.counts(figure), _hopeless(counts)[None]])  # the others may be chosen anew
     return assessment.worst_score(figure) - bound(candidates, np.vstack([assessment.answered, which]))
 

@@ -9,9 +9,10 @@ from typing import Any
 from ...metrics.intervals import Interval
 from ...results.study import Outcome, Study
 from ..kit.table import Cell, Table
-from .assessment import CLEAN, FIGURES, SELECTED, ZONES, Assessment, assess
+from .assessment import CLEAN, Assessment, assess
 from .caveats import caveats
 from .convergence import descents
+from .figure_names import ZONES, declaration_of, figures, headline, read_name, selected_figures
 from .floor_tables import MEANING, floor_classes, floor_sizes, floors
 from .main_tables import leave_out
 from .rivals import pairs, rivals
@@ -37,13 +38,16 @@ def _run(assessment: Assessment) -> dict[str, Any]:
         "data": study.data,
         "battery": study.battery or None,
         "eps": None if study.eps is None else _number(study.eps),
+        "headline": list(headline()),
         "clean": _figures(assessment, CLEAN),
         "perturbations": {outcome.label: _perturbation(assessment, outcome) for outcome in study.outcomes},
         "worst_case": _worst_case(assessment),
-        "worst_case_slack": {figure: _number(slack(assessment, figure)) for figure in (*FIGURES, *SELECTED)},
+        "worst_case_slack": {
+            figure: _number(slack(assessment, figure)) for figure in (*figures(), *selected_figures())
+        },
         "standing": {record.pop("image"): record for record in _records(standing(assessment))},
         "definitions": _definitions(assessment),
-        "constant": {"class": assessment.commonest, **{name: _number(assessment.constant(name)) for name in FIGURES}},
+        "constant": {"class": assessment.commonest, **{name: _number(assessment.constant(name)) for name in figures()}},
         "leave_one_out": {record.pop("perturbation"): record for record in _records(leave_out(assessment))},
         "convergence": {
             descent.label: dict(zip(descent.passes, descent.at(descent.passes).tolist(), strict=True))
@@ -71,7 +75,7 @@ def _alone(assessment: Assessment) -> dict[str, Any]:
 
 
 def _figures(assessment: Assessment, label: str) -> dict[str, float | None]:
-    return {figure: _number(assessment.score(figure, label)) for figure in FIGURES}
+    return {figure: _number(assessment.score(figure, label)) for figure in figures()}
 
 
 def _perturbation(assessment: Assessment, outcome: Outcome) -> dict[str, Any]:
@@ -86,18 +90,21 @@ def _perturbation(assessment: Assessment, outcome: Outcome) -> dict[str, Any]:
 
 
 def _worst_case(assessment: Assessment) -> dict[str, float | None]:
-    values = {figure: assessment.worst_score(figure) for figure in (*FIGURES, *SELECTED)}
+    values = {figure: assessment.worst_score(figure) for figure in (*figures(), *selected_figures())}
     values |= {_bound(zone): assessment.bound(zone) for zone in ZONES}
     return {figure: _number(value) for figure, value in values.items()}
 
 
 def _definitions(assessment: Assessment) -> dict[str, str]:
-    texts = {figure: assessment.definition(figure) for figure in FIGURES}
-    for zone, selected, plain in zip(ZONES, SELECTED, ("cmiou", "cmiou_foreground"), strict=True):
+    texts = {figure: assessment.definition(figure) for figure in figures()}
+    pooled = [figure for figure in figures() if declaration_of(figure).pooled]
+    for plain, selected in zip(pooled, selected_figures(), strict=True):
         rules = texts[plain].partition(":")[0]
+        score = "mIoU" if read_name(plain).metric == "cmiou" else "score"
         texts[plain] += "; its worst case is the lowest that a greedy search over perturbations per image finds"
-        texts[selected] = f"{rules}: worst case when each image meets the perturbation with its lowest mIoU"
-        texts[_bound(zone)] = f"{rules}: no choice of perturbations per image can be lower"
+        texts[selected] = f"{rules}: worst case when each image meets the perturbation with its lowest {score}"
+        if read_name(plain).metric == "cmiou":
+            texts[_bound(read_name(plain).zone)] = f"{rules}: no choice of perturbations per image can be lower"
     return texts
 
 
