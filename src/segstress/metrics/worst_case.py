@@ -22,7 +22,7 @@ LITTLE = 1e-6  # a pass over all images that gains no more ends the search
 
 
 @dataclass(frozen=True)
-class Selection:
+class WorstCase:
     """For each image the attack that hurts most, and what it leaves."""
 
     chosen: Int64[np.ndarray, " images"]  # number in the declared order, or NOBODY
@@ -34,7 +34,7 @@ def choose_worst(
     declared: Declaration,
     counts: Int64[np.ndarray, "attacks images classes 3"],
     answered: Bool[np.ndarray, "attacks images"],
-) -> Selection:
+) -> WorstCase:
     """The worst case of a metric, chosen as the metric declares."""
     return (greedy if declared.pooled else lowest)(counts, answered, declared.score)
 
@@ -43,7 +43,7 @@ def lowest(
     counts: Int64[np.ndarray, "attacks images classes 3"],
     answered: Bool[np.ndarray, "attacks images"],
     score: ImageScore = image_accuracy,
-) -> Selection:
+) -> WorstCase:
     """The attack with the lowest score of each image; of equal ones the first."""
     return _select(counts, answered, _values(counts, answered, score).argmin(0), score)
 
@@ -62,7 +62,7 @@ def greedy(
     counts: Int64[np.ndarray, "attacks images classes 3"],
     answered: Bool[np.ndarray, "attacks images"],
     score: ImageScore = image_miou,
-) -> Selection:
+) -> WorstCase:
     """The lowest score of all images put together, CmIoU for image_miou, found by local search (arXiv:2306.12941).
 
     It starts from each attack alone, and from the image minima of accuracy and of the score."""
@@ -148,9 +148,9 @@ def _complete(counts: np.ndarray, answered: np.ndarray) -> tuple[np.ndarray, np.
     return np.take_along_axis(seen, owner[..., None, None], 0), owner
 
 
-def _select(counts: np.ndarray, answered: np.ndarray, chosen: np.ndarray, score: ImageScore) -> Selection:
+def _select(counts: np.ndarray, answered: np.ndarray, chosen: np.ndarray, score: ImageScore) -> WorstCase:
     """The chosen counts, and NOBODY where even the best is no candidate."""
     images = np.arange(len(chosen))
     possible = _candidates(counts, answered)[chosen, images]
     picked = counts[chosen, images] * possible[:, None, None]
-    return Selection(np.where(possible, chosen, NOBODY), score(picked), picked)
+    return WorstCase(np.where(possible, chosen, NOBODY), score(picked), picked)

@@ -70,8 +70,8 @@ def test_an_error_of_a_part_is_named_among_what_went_wrong(tiny):
 
 def test_a_figure_over_fewer_images_says_so(tiny):
     whole, part = (floors(assess(with_objects(tiny, answered=(True, second)))).note for second in (True, False))
-    assert "answered" not in whole
-    assert "Of 2 images 1 are answered for objects." in part
+    assert "have a result" not in whole
+    assert "1 of 2 images have a result for objects." in part
 
 
 def test_without_a_joint_attack_its_column_is_empty(tiny):

@@ -88,8 +88,8 @@ def lines(drawing, panel=0):
 
 
 def test_a_curve_falls_by_one_image_at_every_success_and_its_mirror_rises():
-    standing, broken = curves(FINDS)
-    for drawing, heights in ((standing, [100, 66.667, 33.333, 33.333]), (broken, [0, 33.333, 66.667, 66.667])):
+    unbroken, broken = curves(FINDS)
+    for drawing, heights in ((unbroken, [100, 66.667, 33.333, 33.333]), (broken, [0, 33.333, 66.667, 66.667])):
         drawn = lines(drawing)
         assert [round(float(value), 6) for value in drawn["a"].get_xdata()] == [0, 1, 3, 1.3 * 5]  # level to the edge
         assert [round(float(value), 3) for value in drawn["a"].get_ydata()] == heights

@@ -93,6 +93,13 @@ def test_two_of_one_name_do_not_overwrite_each_other(tmp_path: Path) -> None:
     assert (tmp_path / "tables" / "fine.csv").read_text() == "name,share\na,0.5\n"
 
 
+def test_a_name_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
+    assert "table ../fine failed and is left out (ValueError: its name is no file name" in write(
+        tmp_path / "report", [table("../fine")]
+    )
+    assert files(tmp_path) == {"report/index.html"}
+
+
 def test_a_gallery_that_breaks_off_is_said(tmp_path: Path) -> None:
     def strips():
         yield strip(picture())

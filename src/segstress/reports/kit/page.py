@@ -6,6 +6,7 @@ page says so. Equal inputs give equal bytes.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -90,6 +91,8 @@ class PageFiles:
             with self._noting(type(item), part, item.name):
                 if item.name in written:
                     raise ValueError("another one has the same name")
+                if not re.fullmatch(r"\w[\w.-]*", item.name):
+                    raise ValueError("its name is no file name: expected letters, digits, dots and dashes")
                 files = _files(item, _join(part, item.name))
                 written[item.name] = item
             for file, data in files.items():

@@ -1,4 +1,4 @@
-"""How many images stand, or have fallen, against the size of a delta: a curve for each attack."""
+"""How many images are broken, or not yet, against the size of a delta: a curve for each attack."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ Attacks = Mapping[str, list[Find]]
 
 
 def curves(finds: Sequence[Find]) -> list[Drawing]:
-    """For each model, dataset and norm: who stands at each threshold (arXiv:2206.07179, figures 6 and 7), and CDFs."""
+    """For each model, dataset and norm: images not broken (arXiv:2206.07179, figures 6 and 7), and CDFs."""
     settings = by_setting(finds)
     groups = list(dict.fromkeys(setting[:3] for setting in settings))
     drawings = []
     for group, name in zip(groups, slugs([" ".join(("minimal", *group)) for group in groups]), strict=True):
         shares = {setting[3]: attacks for setting, attacks in settings.items() if setting[:3] == group}
-        drawings += [_standing(name, group, share, attacks) for share, attacks in shares.items()]
-        drawings.append(_fallen(name, group, {share: shares[share] for share in CDF if share in shares} or shares))
+        drawings += [_not_broken(name, group, share, attacks) for share, attacks in shares.items()]
+        drawings.append(_broken(name, group, {share: shares[share] for share in CDF if share in shares} or shares))
     return drawings
 
 
-def _standing(name: str, group: tuple[str, ...], threshold: str, attacks: Attacks) -> Drawing:
+def _not_broken(name: str, group: tuple[str, ...], threshold: str, attacks: Attacks) -> Drawing:
     model, data, norm = group
     figure, (axis,) = canvas(3.2)
     _draw(axis, attacks, norm, falling=True)
-    axis.set(ylabel="images that stand, %", title=f"{model} on {data}, {threshold} of pixels")
+    axis.set(ylabel="images not broken, %", title=f"{model} on {data}, {threshold} of pixels")
     axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     caption = (
         f"Share of images of which no delta of that size or less won {threshold} of the pixels; the lower the curve,"
@@ -46,7 +46,7 @@ def _standing(name: str, group: tuple[str, ...], threshold: str, attacks: Attack
     return Drawing(f"{name}-{threshold.rstrip('%')}", title, caption, figure)
 
 
-def _fallen(name: str, group: tuple[str, ...], shares: Mapping[str, Attacks]) -> Drawing:
+def _broken(name: str, group: tuple[str, ...], shares: Mapping[str, Attacks]) -> Drawing:
     """The cumulative distribution, thresholds side by side (after arXiv:2407.09150, figures 15 and 16)."""
     model, data, norm = group
     figure, axes = canvas(3.2, len(shares))

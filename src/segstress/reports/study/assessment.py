@@ -1,4 +1,4 @@
-"""A study assessment: the figures of the clean prediction, of every perturbation and of the worst case over them."""
+"""A study assessed: the figures of the clean prediction, of every perturbation and of the worst case over them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...metrics.counts import ACTUAL, HITS, PREDICTED
 from ...metrics.intervals import Difference, Interval, difference, interval
 from ...metrics.objects import SizeGroup, by_size
 from ...metrics.scores import foreground
-from ...metrics.worst_case import NOBODY, Selection, bound, choose_worst, tied
+from ...metrics.worst_case import NOBODY, WorstCase, bound, choose_worst, tied
 from ...results.study import Study
 from .figure_names import ZONES, declaration_of, figures, read_name, selected_figures, value_of
 from .figure_names import metric_of as metric_of
@@ -30,7 +30,7 @@ class Assessment:
     labels: tuple[str, ...]
     answered: np.ndarray  # (candidates, images)
     candidates: Mapping[tuple[str, str], np.ndarray]  # (goal, zone) -> (candidates, images, classes, 3)
-    worst: Mapping[str, Selection]  # by figure
+    worst: Mapping[str, WorstCase]  # by figure
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -63,10 +63,10 @@ class Assessment:
     def constant(self, figure: str) -> float:
         """The figure of a model that says the commonest class everywhere, whatever it sees."""
         actual = self.counts(figure)[0, ..., ACTUAL]
-        said = actual.sum(0).argmax()
+        commonest = actual.sum(0).argmax()
         counts = np.zeros((*actual.shape, 3), dtype=np.int64)
         counts[..., ACTUAL] = actual
-        counts[:, said, PREDICTED], counts[:, said, HITS] = actual.sum(1), actual[:, said]
+        counts[:, commonest, PREDICTED], counts[:, commonest, HITS] = actual.sum(1), actual[:, commonest]
         return value_of(figure, counts)
 
     @property
@@ -100,10 +100,10 @@ class Assessment:
 
     def strongest(self, figure: str) -> tuple[np.ndarray, np.ndarray]:
         """Per candidate, the images on which it alone is worst, and those on which it is the first of several equal."""
-        chosen = self.worst[figure].chosen
+        candidate = self.worst[figure].chosen
         shared = tied(self.counts(figure), self.answered, declaration_of(figure).score)
-        known = chosen != NOBODY
-        alone, first = (np.bincount(chosen[known & ties], minlength=len(self.labels)) for ties in (~shared, shared))
+        known = candidate != NOBODY
+        alone, first = (np.bincount(candidate[known & ties], minlength=len(self.labels)) for ties in (~shared, shared))
         return alone, first
 
     def survival(self) -> list[tuple[SizeGroup, SizeGroup]]:
@@ -117,8 +117,8 @@ class Assessment:
         """Of each object the pixels right where accuracy of its image is worst; clean ones where nobody was chosen."""
         objects = self.study.objects
         correct = np.stack([objects.clean, *(objects.correct[label] for label in self.labels[1:])])
-        chosen = np.maximum(self.worst["accuracy"].chosen, 0)[objects.image]
-        worst: np.ndarray = correct[chosen, np.arange(len(objects.image))]
+        candidate = np.maximum(self.worst["accuracy"].chosen, 0)[objects.image]
+        worst: np.ndarray = correct[candidate, np.arange(len(objects.image))]
         return worst
 
     def definition(self, figure: str) -> str:

@@ -76,9 +76,9 @@ def strongest(assessment: Assessment) -> Drawing | None:
     for axis, score, name in zip(axes, ("accuracy", "nmiou"), ("by accuracy", "by mIoU"), strict=True):
         alone, first = assessment.strongest(score)
         labels = ["none (clean is lowest)", *assessment.labels[1:]]
-        places = range(len(labels))
-        axis.barh(places, alone, color=HARM, height=0.7, label="alone")
-        bars = axis.barh(places, first, left=alone, color=PALE, height=0.7, label="first of several equal")
+        bars_at = range(len(labels))
+        axis.barh(bars_at, alone, color=HARM, height=0.7, label="alone")
+        bars = axis.barh(bars_at, first, left=alone, color=PALE, height=0.7, label="first of several equal")
         axis.bar_label(bars, [f"{total}" for total in alone + first], padding=3)
         axis.set(title=name, xlabel="images", xlim=(0, 1.12 * max(1, (alone + first).max())))
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
@@ -87,7 +87,7 @@ def strongest(assessment: Assessment) -> Drawing | None:
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
     caption = "On how many images each perturbation did the most harm. Equal results go to the first in declared order."
     if assessment.untried.any():
-        caption += " Ties with perturbations that were spared an image are not seen; --exhaustive shows them."
+        caption += " Ties with perturbations that skipped an image are not seen; --exhaustive shows them."
     return Drawing("strongest", "Which perturbation is strongest, image by image", caption, figure)
 
 
@@ -98,19 +98,24 @@ def size_bias(assessment: Assessment) -> Drawing | None:
     if not assessment.measured or len(groups) < 2:
         return None
     figure, (axis,) = canvas(3.0)
-    places = np.arange(len(groups))
+    steps = np.arange(len(groups))
     for which, colour, name in ((0, CALM, "clean"), (1, HARM, "worst case")):
         shares = [pair[which].share for pair in groups]
-        axis.plot(places, shares, color=colour, marker="o", markersize=4, label=name)
-    axis.set_xticks(places, [f"{clean.largest:,}" for clean, _ in groups])
-    axis.set(ylim=(0, 1.03), xlabel="area of the object up to, pixels", ylabel="right, %")
-    axis.yaxis.set_major_formatter(PERCENT)
+        axis.plot(steps, shares, color=colour, marker="o", markersize=4, label=name)
+    area_axis(axis, [clean.largest for clean, _ in groups], "right, %")
     figure.legend(loc="outside upper right", ncols=2)
     caption = (
         "Connected pieces of the truth in tenths by area, smallest left: the share of an object's pixels that is"
         " right, mean over objects. Where the lower curve rises, small objects suffer more."
     )
     return Drawing("size-bias", "Small objects and large ones", caption, figure)
+
+
+def area_axis(axis: Axes, largest: Sequence[int], label: str) -> None:
+    """Label groups of objects by the largest area in each, and shares of them in percent."""
+    axis.set_xticks(range(len(largest)), [f"{area:,}" for area in largest])
+    axis.set(ylim=(0, 1.03), xlabel="area of the object up to, pixels", ylabel=label)
+    axis.yaxis.set_major_formatter(PERCENT)
 
 
 def _top_down(axis: Axes, labels: Sequence[str]) -> None:

@@ -10,9 +10,10 @@ from scipy import ndimage
 
 from ...metrics.objects import object_hits, objects
 from ...results.study import Frame, PartsFrame
-from ..kit.drawing import CALM, HARM, INK, PERCENT, Drawing, canvas, mosaic
+from ..kit.drawing import CALM, HARM, INK, Drawing, canvas, mosaic
 from ..kit.pictures import paint, photograph
 from .assessment import Assessment
+from .figures import area_axis
 from .floors import STATES, attacked_alone, object_fates
 from .registry import drawings
 
@@ -32,16 +33,14 @@ def lost_by_size(assessment: Assessment) -> Drawing | None:
     if fates is None or len(groups) < 2:
         return None
     figure, (axis,) = canvas(3.0)
-    places = np.arange(len(groups))
+    steps = np.arange(len(groups))
     for state, words in STATES.items():
         if state in fates.correct:
             shares = [fates.share("lost", state, among) for among in groups]
-            axis.plot(places, [share.value for share in shares], color=COLOURS[state], marker="o", ms=4, label=words)
+            axis.plot(steps, [share.value for share in shares], color=COLOURS[state], marker="o", ms=4, label=words)
             low, high = [share.low for share in shares], [share.high for share in shares]
-            axis.fill_between(places, low, high, color=COLOURS[state], alpha=0.15, linewidth=0)
-    axis.set_xticks(places, [f"{fates.area[among].max():,}" for among in groups])
-    axis.set(ylim=(0, 1.03), xlabel="area of the object up to, pixels", ylabel="objects lost, %")
-    axis.yaxis.set_major_formatter(PERCENT)
+            axis.fill_between(steps, low, high, color=COLOURS[state], alpha=0.15, linewidth=0)
+    area_axis(axis, [fates.area[among].max() for among in groups], "objects lost, %")
     figure.legend(loc="outside upper right", ncols=3)
     caption = (
         "Objects of the truth in tenths by area, smallest left: the share of which under half of the pixels is right,"
@@ -65,10 +64,10 @@ def fate_maps(assessment: Assessment) -> Drawing | None:
         return None
     caption = (
         "Grey: not attacked. Black: wrong on the clean image already. Red: falls under the joint attack that left"
-        " the fewest pixels of the image right. Orange: falls only when attacked alone. Blue: stands even then. An"
+        " the fewest pixels of the image right. Orange: falls only when attacked alone. Blue: right even then. An"
         " object falls with over half of its pixels."
     )
-    return Drawing("floor-maps", "What falls together, what falls alone, what stands", caption, mosaic(rows))
+    return Drawing("floor-maps", "What falls together, what falls alone, what stays right", caption, mosaic(rows))
 
 
 def _row(assessment: Assessment, image: str, frames: dict[str, PartsFrame]) -> list[Tile]:
@@ -92,7 +91,7 @@ def _object_map(assessment: Assessment, frame: PartsFrame) -> np.ndarray:
 
 def _pixel_map(assessment: Assessment, frame: PartsFrame) -> np.ndarray:
     """Every drawn pixel as a dot in the colour of what became of it."""
-    fate = _fate([seen != frame.truth for seen in _stages(assessment, frame)])
+    fate = _fate([prediction != frame.truth for prediction in _stages(assessment, frame)])
     height, width = frame.truth.shape
     scale = SIDE / max(height, width)
     picture = Image.fromarray(_faint(frame.image)).resize((round(scale * width), round(scale * height)))
@@ -111,11 +110,11 @@ def _stages(assessment: Assessment, frame: PartsFrame) -> tuple[np.ndarray, np.n
 
 def _joint(assessment: Assessment, frame: PartsFrame) -> np.ndarray | None:
     """The prediction where accuracy is worst: clean where no attack lowered it, nothing where no picture is kept."""
-    chosen = assessment.worst["accuracy"].chosen[assessment.study.ids.index(frame.image_id)]
-    if chosen <= 0:
+    candidate = assessment.worst["accuracy"].chosen[assessment.study.ids.index(frame.image_id)]
+    if candidate <= 0:
         return frame.clean
-    known = {(other.image_id, other.outcome): other.prediction for other in assessment.study.frames}
-    return known.get((frame.image_id, assessment.labels[chosen]))
+    predictions = {(other.image_id, other.outcome): other.prediction for other in assessment.study.frames}
+    return predictions.get((frame.image_id, assessment.labels[candidate]))
 
 
 def _fate(fallen: Sequence[np.ndarray]) -> np.ndarray:

@@ -57,7 +57,7 @@ def _note(assessment: Assessment) -> str:
     for alone in filter(None, (objects, pixels)):
         images = int((assessment.answered[0] & alone.outcome.answered).sum())
         if images < measured:
-            sentences.append(f"Of {measured} images {images} are answered for {alone.parts}.")
+            sentences.append(f"{images} of {measured} images have a result for {alone.parts}.")
     return " ".join(sentences)
 
 

@@ -40,7 +40,7 @@ def strips(study: Study, name: str) -> Iterator[Strip]:
 
 
 def _words(frame: Frame) -> str:
-    before, after = (percent(right(frame.truth, seen)) for seen in (frame.clean, frame.prediction))
+    before, after = (percent(right(frame.truth, labels)) for labels in (frame.clean, frame.prediction))
     return f"under {frame.outcome}: {before} % right, then {after} %"
 
 
@@ -48,8 +48,8 @@ def strongest(frames: Sequence[Frame]) -> dict[str, Frame]:
     """Find for each image the frame with the fewest pixels right; of equal ones the first."""
     worst: dict[str, Frame] = {}
     for frame in frames:
-        known = worst.setdefault(frame.image_id, frame)
-        if right(frame.truth, frame.prediction) < right(known.truth, known.prediction):
+        so_far = worst.setdefault(frame.image_id, frame)
+        if right(frame.truth, frame.prediction) < right(so_far.truth, so_far.prediction):
             worst[frame.image_id] = frame
     return worst
 
@@ -82,5 +82,5 @@ def _file(*parts: str) -> str:
 
 
 def _names(texts: list[str]) -> dict[str, str]:
-    known = list(dict.fromkeys(texts))
-    return dict(zip(known, slugs(known), strict=True))
+    different = list(dict.fromkeys(texts))
+    return dict(zip(different, slugs(different), strict=True))

@@ -57,8 +57,9 @@ def attempts(assessment: Assessment) -> Table:
 def _attempts(outcome: Outcome, numbers: dict[str, int]) -> Iterator[tuple[Cell, ...]]:
     scores = {goal: (image_accuracy(counts), image_miou(counts)) for goal, counts in _whole(outcome).items()}
     for row in outcome.rows:
-        known = scores[row.goal] if row.status == "ok" else ()
-        accuracy, miou = (float(score[numbers[row.image]]) for score in known) if known else (math.nan, math.nan)
+        accuracy, miou = math.nan, math.nan
+        if row.status == "ok":
+            accuracy, miou = (float(score[numbers[row.image]]) for score in scores[row.goal])
         yield (
             *(row.image, outcome.label, row.goal, row.status, row.message, accuracy, miou),
             *(row.size, row.linf, row.l2, row.l1, row.damage, row.forwards, row.backwards),

@@ -38,9 +38,9 @@ def standing(assessment: Assessment) -> Table:
     note = (
         "Of each image under the perturbation that leaves the fewest of its pixels right. Margin: the lead of the true"
         " class over the next at a pixel still right, in units of the clean image's mean margin; so much of the clean"
-        " confidence is left before the pixel falls. For all images: medians over those in which a pixel stands."
+        " confidence is left before the pixel falls. For all images: medians over those with a pixel still right."
     )
-    return Table("standing", "Standing pixels", columns, tuple(rows), note, folded=True)
+    return Table("standing", "Pixels still right", columns, tuple(rows), note, folded=True)
 
 
 def _row(name: str, counts: np.ndarray, leads: np.ndarray) -> tuple[Cell, ...]:
