@@ -66,7 +66,7 @@ def test_what_cannot_be_made_is_said_and_the_rest_is_there(tmp_path: Path) -> No
         return {"title": "a page", "headline": "", "part": part}
 
     text = write_page(tmp_path, "local.html", declare).read_text()
-    for sentence in ("table s-bad failed", "figure bad failed", "picture gallery/bad.png failed"):
+    for sentence in ("Table s-bad failed", "Figure bad failed", "Picture gallery/bad.png failed"):
         assert f"{sentence} and is left out (KeyError: &#39;weights&#39;)" in text
     names = {"index.html", "tables/s-good.csv", "tables/s-good.tex", "gallery/fine.png"}
     assert files(tmp_path) == names | {f"figures/s-{name}.{end}" for name in ("one", "two") for end in ("svg", "pdf")}
@@ -77,7 +77,7 @@ def test_what_cannot_be_made_is_said_and_the_rest_is_there(tmp_path: Path) -> No
 )
 def test_a_table_that_cannot_be_written_is_said_too(tmp_path: Path, rows: tuple) -> None:
     text = write(tmp_path, [Table("odd", "Odd", COLUMNS, rows), table()])
-    assert "table odd failed and is left out (ValueError" in text
+    assert "Table odd failed and is left out (ValueError" in text
     assert files(tmp_path) == {"index.html", "tables/fine.csv", "tables/fine.tex"}
 
 
@@ -87,14 +87,14 @@ def test_a_row_of_another_length_is_refused() -> None:
 
 
 def test_two_of_one_name_do_not_overwrite_each_other(tmp_path: Path) -> None:
-    assert "table fine failed and is left out (ValueError: another one has the same name)" in write(
+    assert "Table fine failed and is left out (ValueError: another one has the same name)" in write(
         tmp_path, [table(), Table("fine", "Another", COLUMNS, ())]
     )
     assert (tmp_path / "tables" / "fine.csv").read_text() == "name,share\na,0.5\n"
 
 
 def test_a_name_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
-    assert "table ../fine failed and is left out (ValueError: its name is no file name" in write(
+    assert "Table ../fine failed and is left out (ValueError: its name is no file name" in write(
         tmp_path / "report", [table("../fine")]
     )
     assert files(tmp_path) == {"report/index.html"}
@@ -106,7 +106,7 @@ def test_a_gallery_that_breaks_off_is_said(tmp_path: Path) -> None:
         raise IndexError("no such frame")
 
     text = write(tmp_path, strips=strips())
-    assert "rest of the gallery failed and is left out (IndexError: no such frame)" in text
+    assert "The rest of the gallery failed and is left out (IndexError: no such frame)" in text
     assert 'href="gallery/fine.png"' in text
 
 

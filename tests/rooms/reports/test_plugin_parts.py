@@ -138,7 +138,7 @@ def test_a_table_and_a_figure_of_a_plugin_are_in_the_page_and_in_files(tmp_path:
         assert f'href="{file.format(SECTION)}"' in text
     assert f'href="tables/{SECTION}-my-table.csv"' in text
     assert "absent-table" not in text
-    assert f"figure {SECTION}-faulty-figure failed and is left out (AttributeError" in text
+    assert f"Figure {SECTION}-faulty-figure failed and is left out (AttributeError" in text
     order = [text.index(words) for words in ("Clean and robust", "Bars of a plug-in", "More numbers")]
     assert order == sorted(order)
 

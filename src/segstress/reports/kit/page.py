@@ -29,7 +29,7 @@ FOLDERS = ("tables", "figures", "gallery")
 LISTED = 100  # rows of a table in the page; its files have all
 OURS = "segstress</title>"  # how we know a page that we may write anew
 
-NOUNS: dict[type, str] = {Table: "table", Drawing: "figure", GalleryPicture: "picture", Strip: "rest of the"}
+NOUNS: dict[type, str] = {Table: "Table", Drawing: "Figure", GalleryPicture: "Picture", Strip: "The rest of the"}
 
 Made = TypeVar("Made", Table, Drawing)
 Data = TypeVar("Data")

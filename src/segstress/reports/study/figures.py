@@ -34,6 +34,7 @@ def histogram(assessment: Assessment) -> Drawing | None:
         name = "every class" if panel == "nmiou" else "foreground only"
         axis.set(title=name, xlim=(0, 1), xlabel="mIoU of an image, %")
         axis.xaxis.set_major_formatter(PERCENT)
+        axis.yaxis.set_major_locator(MaxNLocator(6, integer=True))
     axes[0].set_ylabel("images")
     for dashes, name in (("-", "NmIoU"), ("--", "CmIoU")):
         axes[0].plot([], [], color=INK, linestyle=dashes, linewidth=1.3, label=name)
