@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "rooms" / "judge"))  # for booths.py
+sys.path.insert(0, str(Path(__file__).parents[1] / "rooms" / "voting"))  # for sessions.py
 
 
 @pytest.fixture(scope="module")

@@ -12,18 +12,18 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from booths import make_booth
+from sessions import make_session
 
 sync_api = pytest.importorskip("playwright.sync_api")
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 
-ROOM = Path(__file__).parents[1] / "rooms" / "judge"
+ROOM = Path(__file__).parents[1] / "rooms" / "voting"
 
 TOKEN = "browser-token"
 SERVER = (
-    "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); from booths import make_booth; "
+    "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); from sessions import make_session; "
     "from segstress.voting.server import serve; "
-    "serve(make_booth(Path(sys.argv[2]), sys.argv[4]), '127.0.0.1', int(sys.argv[3]), sys.argv[5])"
+    "serve(make_session(Path(sys.argv[2]), sys.argv[4]), '127.0.0.1', int(sys.argv[3]), sys.argv[5])"
 )
 
 
@@ -54,7 +54,7 @@ class Server:
         self.process.wait()
 
     def saved(self, rater: str = "kim") -> list[dict]:
-        return make_booth(self.folder, self.mode).standing(rater)
+        return make_session(self.folder, self.mode).standing(rater)
 
 
 def come_in(browser, url: str, rater: str = "kim"):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from booths import MODELS, make_booth
 from pages import Server, come_in, press, ready, settled
+from sessions import MODELS, make_session
 
 from segstress.voting.static import take_file, write_static
 
@@ -102,8 +102,8 @@ def test_what_the_browser_receives_names_no_model(browser, server: Server) -> No
 
 
 def test_the_static_folder_works_without_a_server(browser, tmp_path: Path) -> None:
-    booth = make_booth(tmp_path)
-    write_static(booth, "kim", tmp_path / "page")
+    session = make_session(tmp_path)
+    write_static(session, "kim", tmp_path / "page")
     page = browser.new_context(accept_downloads=True).new_page()
     page.goto((tmp_path / "page" / "index.html").as_uri())
     ready(page)
@@ -117,8 +117,8 @@ def test_the_static_folder_works_without_a_server(browser, tmp_path: Path) -> No
         page.keyboard.press("e")
     file = tmp_path / "decisions.json"
     download.value.save_as(file)
-    assert take_file(booth, file) == 2
-    assert [row["choice"] for row in booth.standing("kim")] == ["left", "right"]
+    assert take_file(session, file) == 2
+    assert [row["choice"] for row in session.standing("kim")] == ["left", "right"]
 
 
 def test_the_export_of_a_served_page_is_complete(browser, server: Server, tmp_path: Path) -> None:

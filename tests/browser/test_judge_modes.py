@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from booths import MODELS
 from pages import Server, come_in, press, ready, settled
+from sessions import MODELS
 
 TOOLS = {"flicker", "opacity", "difference", "bare", "legend"}
 

@@ -15,17 +15,17 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("uvicorn")
-ROOM = Path(__file__).parents[1] / "rooms" / "judge"
+ROOM = Path(__file__).parents[1] / "rooms" / "voting"
 SERVER = """
 import socket, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from booths import make_booth
+from sessions import make_session
 from segstress.voting.server import make_app
 import uvicorn
 listener = socket.create_server(("127.0.0.1", 0))
 print(listener.getsockname()[1], flush=True)
-app = make_app(make_booth(Path(sys.argv[2]), images=200), "token")
+app = make_app(make_session(Path(sys.argv[2]), images=200), "token")
 uvicorn.Server(uvicorn.Config(app, log_level="error")).run([listener])
 """
 
@@ -41,8 +41,8 @@ def test_what_is_acknowledged_survives_a_kill(seed: int, tmp_path: Path) -> None
     sent: list[str] = []
 
     def vote(rater: str) -> None:
-        deck = urllib.request.urlopen(f"{address}/deck.js?rater={rater}").read().decode()
-        trials = json.loads(deck.removeprefix("segstress.deal(").removesuffix(");\n"))["trials"]
+        trial_list = urllib.request.urlopen(f"{address}/trials.js?rater={rater}").read().decode()
+        trials = json.loads(trial_list.removeprefix("segstress.deal(").removesuffix(");\n"))["trials"]
         for number, trial in enumerate(trials):
             event = {"id": f"{rater}-{number}", "trial": trial["id"], "choice": "left"}
             sent.append(event["id"])

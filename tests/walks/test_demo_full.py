@@ -88,7 +88,7 @@ def test_findings_need_the_stores_alone(run, monkeypatch):
 
 def test_what_is_there_is_not_done_again(run, monkeypatch):
     monkeypatch.setattr(
-        "segstress.evaluation.worker.Work.__call__", lambda self, unit: pytest.fail("an image was answered")
+        "segstress.evaluation.worker.Worker.__call__", lambda self, unit: pytest.fail("an image was answered")
     )
     clean = next(need for need in demo.needs() if need.name == "clean")
     monkeypatch.setattr(demo, "needs", lambda: [clean])

@@ -15,7 +15,6 @@ from tests.conftest import net, write_folder
 from segstress.data import load as load_data
 from segstress.data.packed_arrays import pack, unpack
 from segstress.evaluation import evaluate
-from segstress.evaluation.referee import Judge
 from segstress.evaluation.report import figures, studies
 from segstress.evaluation.schedule import chains
 from segstress.evaluation.verify import verify
@@ -78,7 +77,9 @@ def test_what_is_kept_of_objects_is_what_both_maps_have_right(done):
             goal, image = key.split("|")
             truth, clean = maps[f"truth|{image}"], maps[f"clean|{image}"]
             both = (truth > 0) & (clean == truth) & (maps[key] == truth)
-            rows = [row for row in store.rows(cell, "objects") if (row["goal"], row["image"]) == (goal, image)]
+            rows = [
+                row for row in store.table(cell, "objects").to_pylist() if (row["goal"], row["image"]) == (goal, image)
+            ]
             assert sum(row["kept"] for row in rows) == both.sum()
 
 
@@ -146,7 +147,7 @@ def lead(logits, labels):
 def test_margins_of_standing_pixels_are_those_of_the_kept_images(done):
     model, data, store = load_model(net("tiny")), load_data("shapes:test?count=4&size=24"), Store(done)
     (cell,) = (cell for cell in store.cells() if cell.names["perturbation"].startswith("pgd"))
-    images, rows = store.arrays(cell, "kept"), store.rows(cell, "images")
+    images, rows = store.arrays(cell, "kept"), store.table(cell, "images").to_pylist()
     assert len(rows) == 8
     for row in rows:
         sample, seen = data.read(row["image"]), torch.from_numpy(images[f"{row['goal']}|{row['image']}"])
@@ -218,7 +219,9 @@ class TestBattery:
         passes = [sum(v["forwards"] for v in run["perturbations"].values()) for run in (spared, whole)]
         assert passes[0] < passes[1], "nothing was spared"
         store = Store(tmp_path / "spared")
-        finishers = {row["finisher"] for cell in store.cells() for row in store.rows(cell, "images")} - {""}
+        finishers = {row["finisher"] for cell in store.cells() for row in store.table(cell, "images").to_pylist()} - {
+            ""
+        }
         assert finishers
         assert finishers <= {cell.key for cell in store.cells()}
 

@@ -46,7 +46,7 @@ def test_figures_agree_with_the_stored_objects(run):
     alone = json.loads(said.stdout)["runs"][0]["alone"]
     store = Store(run)
     cells = {cell.perturbation["parts"]: cell for cell in store.cells() if cell.perturbation["kind"] == "alone"}
-    rows = store.rows(cells["objects"], "objects")
+    rows = store.table(cells["objects"], "objects").to_pylist()
     assert len(rows) == sum(line["objects"] for line in alone["by_class"]) > 5
     assert alone["objects_lost"]["alone"]["value"] == pytest.approx(
         sum(2 * row["correct"] < row["area"] for row in rows) / len(rows)
@@ -54,7 +54,7 @@ def test_figures_agree_with_the_stored_objects(run):
     assert alone["objects_erased"]["alone"]["value"] == pytest.approx(
         sum(row["correct"] == 0 for row in rows) / len(rows)
     )
-    counts = [row for row in store.rows(cells["pixels"], "counts") if row["zone"] == "sampled"]
+    counts = [row for row in store.table(cells["pixels"], "counts").to_pylist() if row["zone"] == "sampled"]
     assert sum(row["actual"] for row in counts if row["state"] == "clean") == 3 * 12
     right = sum(row["hits"] for row in counts if row["state"] == "perturbed")
     assert alone["pixels_robust"]["alone"]["value"] == pytest.approx(right / 36)

@@ -23,7 +23,7 @@ def test_folding_is_part_of_the_numerics_and_the_model_judges(segstress, tmp_pat
     store, model, data = Store(tmp_path / "run"), load_model("compact:cnn-normal"), load_data("shapes:test?size=32")
     cell = next(cell for cell in store.cells() if cell.perturbation["kind"] == "attack")
     kept = store.arrays(cell, "kept")
-    for row in store.rows(cell, "images"):
+    for row in store.table(cell, "images").to_pylist():
         sample = data.read(row["image"])
         seen = model(torch.from_numpy(kept[f"{row['goal']}|{row['image']}"])[None]).argmax(1)[0]
         assert abs(row["won"] - float((seen != sample.labels)[sample.valid].float().mean())) < 1e-6

@@ -98,7 +98,7 @@ class TestVerifyingSeveralAttacks:
     @staticmethod
     def shard(store, cell):
         kinds = ("images", "counts", "objects")
-        return Shard(**{kind: store.rows(cell, kind) for kind in kinds}, kept=store.arrays(cell, "kept"))
+        return Shard(**{kind: store.table(cell, kind).to_pylist() for kind in kinds}, kept=store.arrays(cell, "kept"))
 
     @pytest.mark.parametrize(("every_iterate", "more"), [(False, 1), (False, -1), (True, 999)])
     def test_pixels_fooled_together_are_counted_again(self, run, every_iterate, more):
@@ -152,7 +152,7 @@ def test_images_are_corrupted_before_they_are_resized(tmp_path):
         kept = store.arrays(cell, "kept")
         clean = {id_: resize_images(source.read(id_).image[None], source.resize)[0].numpy() for id_ in source.ids()}
         noise[stage] = np.mean([np.std(image - clean[key.partition("|")[2]]) for key, image in kept.items()])
-        assert {row["height"] for row in store.rows(cell, "images")} == {16}
+        assert {row["height"] for row in store.table(cell, "images").to_pylist()} == {16}
     assert 0.3 < noise["native"] / noise["network"] < 0.7  # a mean of about four pixels halves the noise
 
 

@@ -46,7 +46,7 @@ def test_won_is_the_share_at_the_target(segstress, folder, tmp_path, goals):
         assert searched(segstress, folder[1], target, "--keep-images", "--out", f"run-{number}").code == 0
         store = Store(tmp_path / f"run-{number}")
         cell = next(cell for cell in store.cells() if cell.perturbation["kind"] == "attack")
-        kept, rows = store.arrays(cell, "kept"), store.rows(cell, "images")
+        kept, rows = store.arrays(cell, "kept"), store.table(cell, "images").to_pylist()
         for row in rows:
             seen = model(torch.from_numpy(kept[f"{row['goal']}|{row['image']}"])[None]).argmax(1)[0].numpy()
             goal = wanted[row["image"]]
@@ -82,7 +82,7 @@ def test_bad_maps_fail_only_their_own_images(segstress, folder, tmp_path):
     assert said.code == 1, said
     store = Store(tmp_path / "run")
     cell = next(cell for cell in store.cells() if cell.perturbation["kind"] == "attack")
-    rows = {row["image"]: row for row in store.rows(cell, "images")}
+    rows = {row["image"]: row for row in store.table(cell, "images").to_pylist()}
     assert [rows[f"scene-{number}"]["status"] for number in range(4)] == ["ok", "error", "error", "error"]
     for number, words in ((1, "found 16x19"), (2, "found 9"), (3, "is missing")):
         assert words in rows[f"scene-{number}"]["message"]

@@ -10,7 +10,6 @@ import torch
 from jaxtyping import Float, Int64, Shaped
 from torch import Tensor, nn
 
-from ..attacks import Attack
 from ..attacks.search.feasible import norms
 from ..core import BadInput, Batch, Scene, aimed
 from ..metrics.counts import predict
@@ -47,7 +46,7 @@ def attack(
     spec = {"attack": name, **settings} | ({} if eps is None else {"eps": eps})
     spec |= {} if target is None or isinstance(target, Tensor) else {"target": target}
     change = read_perturbation(spec, {})
-    if not isinstance(change, Attack):
+    if change.threat is None:
         raise BadInput(f"'{name}' is not an attack")
     batch = _batch(images, labels, ignore, target if isinstance(target, Tensor) else None)
     batch = aimed(batch, change.threat.target, Scene(model))

@@ -5,14 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, TypeGuard
 
 import torch
 from jaxtyping import Bool, Float, Int64
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from ..core import BALLS, BadInput, Batch, Perturbed, Result, Threat, perturbations, settings, stream
+from ..core import (
+    BALLS,
+    BadInput,
+    Batch,
+    Perturbation,
+    Perturbed,
+    Result,
+    Stage,
+    Threat,
+    describe,
+    perturbations,
+    settings,
+    stream,
+)
 from ..metrics.counts import predict
 from ..metrics.objects import objects
 from .algorithm import Algorithm, attacks
@@ -53,6 +66,9 @@ class Alone:
     number: Annotated[int, Field(ge=1)] = 200  # pixels drawn of each image, among the valid ones
     together: Annotated[int, Field(ge=1)] = 2**17  # pixels in one pass, at least those of one copy; bounds memory
 
+    region: ClassVar[None] = None
+    stage: ClassVar[Stage] = "network"
+
     @model_validator(mode="after")
     def _check(self) -> Alone:
         threat = self.threat
@@ -77,10 +93,14 @@ class Alone:
         """Its name in tables."""
         return f"{self.name} {self.threat}"
 
-    def passes(self, parts: int) -> tuple[int, int]:
-        """The most forwards and backwards that an image of so many parts costs."""
-        forwards, backwards = self.algorithm.passes()
-        return parts * forwards, parts * backwards
+    @property
+    def about(self) -> str:
+        """The algorithm's settings and the threat in one line."""
+        return f"{describe(self.algorithm)}; {self.threat}"
+
+    def passes(self) -> tuple[int, int]:
+        """The most forwards and backwards that one part costs."""
+        return self.algorithm.passes()
 
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
         """Every part attacked, as the model itself sees it; no class is background here."""
@@ -161,3 +181,8 @@ def compose(batch: Batch, clean: Labels, strikes: Iterable[Strike], see: Callabl
         forwards[place] += strike.forwards
         backwards[place] += strike.backwards
     return Perturbed((Result("any", images, size, prediction=shown),), forwards, backwards)
+
+
+def by_parts(change: Perturbation) -> TypeGuard[Alone]:
+    """Whether a perturbation takes the parts of an image one by one."""
+    return bool(change.parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import torch
 from pydantic import Field, model_validator
@@ -18,8 +18,10 @@ from ..core import (
     Region,
     Result,
     Scene,
+    Stage,
     Threat,
     aimed,
+    describe,
     perturbations,
     regions,
     settings,
@@ -44,6 +46,9 @@ class Attack:
     keep: Literal["best", "last"] = "best"  # iterate to return; `last` spares the looks that only compare
     clip: Literal["clamp", "rescale"] = "clamp"  # how a delta that was sought small is brought inside a finite radius
 
+    stage: ClassVar[Stage] = "network"
+    parts: ClassVar[str] = ""
+
     @model_validator(mode="after")
     def _check(self) -> Attack:
         if self.algorithm.seeks == "damage" and math.isinf(self.threat.radius):
@@ -64,6 +69,11 @@ class Attack:
     def label(self) -> str:
         """Its name in tables: what it does, and under which threat."""
         return f"{self.name} {self.threat}"
+
+    @property
+    def about(self) -> str:
+        """The algorithm's settings and the threat in one line."""
+        return f"{describe(self.algorithm)}; {self.threat}"
 
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
         """The most harmful images found, one result for each goal."""

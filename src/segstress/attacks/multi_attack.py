@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int64
@@ -17,7 +17,9 @@ from ..core import (
     Perturbed,
     Region,
     Result,
+    Stage,
     Threat,
+    describe,
     distance_zones,
     perturbations,
     regions,
@@ -53,6 +55,9 @@ class MultiAttack:
     every_iterate: bool = False  # a pixel is fooled if any step fooled it, not only the last
     distances: tuple[Annotated[int, Field(ge=1)], ...] = ()  # edges of the rings around the region to count in, pixels
 
+    stage: ClassVar[Stage] = "network"
+    parts: ClassVar[str] = ""
+
     @model_validator(mode="after")
     def _check(self) -> MultiAttack:
         if self.attack.seeks != "damage" or math.isinf(self.threat.radius) or self.threat.target is not None:
@@ -61,14 +66,19 @@ class MultiAttack:
 
     @property
     def name(self) -> str:
-        """What it does, wherever it does it."""
-        return f"{self.number} x {attacks.name(self.attack)}{' every iterate' if self.every_iterate else ''}"
+        """What it does and where, derived from its settings."""
+        places = "".join(f" {word} {regions.name(r)}" for word, r in (("in", self.region), ("at", self.aim)) if r)
+        return f"{self.number} x {attacks.name(self.attack)}{' every iterate' if self.every_iterate else ''}{places}"
 
     @property
     def label(self) -> str:
         """Its name in tables."""
-        places = "".join(f" {word} {regions.name(r)}" for word, r in (("in", self.region), ("at", self.aim)) if r)
-        return f"{self.name}{places} {self.threat}"
+        return f"{self.name} {self.threat}"
+
+    @property
+    def about(self) -> str:
+        """The attack's settings and the threat in one line."""
+        return f"{describe(self.attack)}; {self.threat}"
 
     def passes(self) -> tuple[int, int]:
         """The most forwards and backwards that one image costs."""

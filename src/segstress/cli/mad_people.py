@@ -74,16 +74,16 @@ def judge(
     Example: segstress mad judge runs/mad
     """
     from ..contests.compete import reopen
-    from ..contests.judge import open_booth, token
+    from ..contests.voting import open_session, token
     from ..voting.server import serve
     from ..voting.static import take_file, write_static
 
-    booth = open_booth(reopen(folder), mode.value)
+    session = open_session(reopen(folder), mode.value)
     if votes is not None:
-        console.print(f"{take_file(booth, votes)} new decisions", highlight=False)
+        console.print(f"{take_file(session, votes)} new decisions", highlight=False)
     elif static is not None:
-        console.print(f"{write_static(booth, rater, static)} trials in {static / 'index.html'}", highlight=False)
+        console.print(f"{write_static(session, rater, static)} trials in {static / 'index.html'}", highlight=False)
     else:
         word = token(folder)
         console.print(f"Open http://{host}:{port}/{word}/ (Ctrl-C ends it)", highlight=False, soft_wrap=True)
-        serve(booth, host, port, word)
+        serve(session, host, port, word)

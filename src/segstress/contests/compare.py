@@ -20,15 +20,15 @@ class CompareWork:
 
     folder: Path
     shard_size: int
-    field: tuple[Entrant, ...]
+    entrants: tuple[Entrant, ...]
     metric: str
     classes: int
 
     def __call__(self, part: Part) -> int:
         """Write the agreements of each model with the earlier ones."""
         store = ContestStore(self.folder, self.shard_size)
-        rows = [row for row in range(1, len(self.field)) if not self._there(store, row, part)]
-        maps = [store.maps(entrant, part) for entrant in self.field]
+        rows = [row for row in range(1, len(self.entrants)) if not self._there(store, row, part)]
+        maps = [store.maps(entrant, part) for entrant in self.entrants]
         directions = (2, self.classes) if self.metric in BY_CLASS else (2,)
         found = {row: np.full((len(part.images), row, *directions), np.nan) for row in rows}
         for place, image in enumerate(part.images):
@@ -43,23 +43,28 @@ class CompareWork:
                     both = np.stack([scores[later, earlier], scores[earlier, later]])
                     found[present[later]][place, present[earlier]] = both
         for row in rows:
-            store.write_pairs(self.field[row], part, self.metric, self.field[:row], found[row])
+            store.write_pairs(self.entrants[row], part, self.metric, self.entrants[:row], found[row])
         return len(part.images)
 
     def _there(self, store: ContestStore, row: int, part: Part) -> bool:
-        return store.place(self.field[row], f"pairs-{self.metric}", part).exists()
+        return store.place(self.entrants[row], f"pairs-{self.metric}", part).exists()
 
     def missing(self, part: Part) -> bool:
         """Whether any pair of the shard is still to be compared."""
         store = ContestStore(self.folder, self.shard_size)
-        return not all(self._there(store, row, part) for row in range(1, len(self.field)))
+        return not all(self._there(store, row, part) for row in range(1, len(self.entrants)))
 
 
 def compare(
-    store: ContestStore, contest: Contest, field: list[Entrant], words: Vocabulary, progress: Progress, workers: int = 0
+    store: ContestStore,
+    contest: Contest,
+    entrants: list[Entrant],
+    vocabulary: Vocabulary,
+    progress: Progress,
+    workers: int = 0,
 ) -> None:
     """Agreement of every pair on every image."""
-    work = CompareWork(store.folder, store.shard_size, tuple(field), contest.metric, len(words.classes))
+    work = CompareWork(store.folder, store.shard_size, tuple(entrants), contest.metric, len(vocabulary.classes))
     todo = [part for part in store.parts() if work.missing(part)]
     progress.begin(sum(len(part.images) for part in todo))
     for done in Local(workers, contest.numerics.threads).map(work, todo):

@@ -17,15 +17,15 @@ from ..core import BadInput
 from ..core.files import alone, write
 from ..runtime import Progress, record
 from .compare import compare
-from .field import Field
+from .images import ContestImages
 from .index import index
-from .plan import Contest, Entrant, admit, entrants, read_contest, vocabulary
+from .plan import Contest, Entrant, admit, find_entrants, find_vocabulary, read_contest
 from .predict import forget_errors, predict
 from .rank import by_truth, by_votes
 from .select import Selection, find, read_members, select
 from .store import ContestStore
 
-FIELD = "field.json"  # the models and classes, as they were found when the competition was begun
+ENTRANTS = "field.json"  # the models and classes, as they were found when the competition was begun
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Competition:
 
     folder: Path
     contest: Contest
-    field: list[Entrant]
-    words: Vocabulary
+    entrants: list[Entrant]
+    vocabulary: Vocabulary
 
     @property
     def store(self) -> ContestStore:
@@ -45,7 +45,7 @@ class Competition:
     @property
     def names(self) -> list[str]:
         """Of the models, in their order."""
-        return [entrant.name for entrant in self.field]
+        return [entrant.name for entrant in self.entrants]
 
     def index(self, progress: Progress, workers: int = 0) -> pa.Table:
         """Step 1: look at every image of the pool."""
@@ -57,26 +57,26 @@ class Competition:
         with alone(self.folder):
             record(self.folder, self.contest.numerics)
             if retry_errors:
-                forget_errors(self.store, self.field)
-            return predict(self.store, self.contest, self.field, self.words, progress, workers)
+                forget_errors(self.store, self.entrants)
+            return predict(self.store, self.contest, self.entrants, self.vocabulary, progress, workers)
 
     def compare(self, progress: Progress, workers: int = 0) -> None:
         """Step 3: agreement of every pair."""
         with alone(self.folder):
-            compare(self.store, self.contest, self.field, self.words, progress, workers)
+            compare(self.store, self.contest, self.entrants, self.vocabulary, progress, workers)
 
     def select(self) -> Selection:
         """Step 4: the most discrepant images."""
         with alone(self.folder):
-            return select(self.store, self.contest, self.field, self.words)
+            return select(self.store, self.contest, self.entrants, self.vocabulary)
 
     def members(self) -> list[Any]:
         """The selection as it stands."""
-        return read_members(self.folder, self.field, self.words)
+        return read_members(self.folder, self.entrants, self.vocabulary)
 
-    def images(self) -> Field:
+    def images(self) -> ContestImages:
         """The pool's images with every model's map."""
-        return Field(self.store, self.contest, self.field, self.words)
+        return ContestImages(self.store, self.contest, self.entrants, self.vocabulary)
 
     def rank(self, judged_by: JudgedBy, draws: int = 1000) -> Standing:
         """Last step: who wins."""
@@ -90,23 +90,27 @@ class Competition:
             raise BadInput("other metrics select other images, on which nobody has voted; judge by masks or labels")
         other = replace(self, contest=replace(self.contest, metric=metric))
         other.compare(progress, workers)
-        found = find(self.store, other.contest, self.field, self.words)
+        found = find(self.store, other.contest, self.entrants, self.vocabulary)
         return by_truth(self.images(), found.members, judged_by, draws)
 
 
 def begin(contest: Contest, folder: Path) -> Competition:
     """A new competition, or the one that the folder holds if it is the same; every model is looked at once."""
-    field, data = entrants(contest), contest.data()
-    words = vocabulary(contest, field, data)
+    entrants, data = find_entrants(contest), contest.data()
+    vocabulary = find_vocabulary(contest, entrants, data)
     with alone(folder):
         admit(folder, contest)
-        _check_kept(folder / FIELD, words, data.fingerprint())
-        plain = {"field": [asdict(entrant) for entrant in field], "words": asdict(words), "pool": data.fingerprint()}
-        write(folder / FIELD, json.dumps(plain, indent=1).encode())
-    return Competition(folder, contest, field, words)
+        _check_kept(folder / ENTRANTS, vocabulary, data.fingerprint())
+        plain = {
+            "field": [asdict(entrant) for entrant in entrants],
+            "words": asdict(vocabulary),
+            "pool": data.fingerprint(),
+        }
+        write(folder / ENTRANTS, json.dumps(plain, indent=1).encode())
+    return Competition(folder, contest, entrants, vocabulary)
 
 
-def _check_kept(path: Path, words: Vocabulary, pool: str) -> None:
+def _check_kept(path: Path, vocabulary: Vocabulary, pool: str) -> None:
     """Refuse images or class tables other than those that the stored maps came from."""
     if not path.exists():
         return
@@ -115,8 +119,8 @@ def _check_kept(path: Path, words: Vocabulary, pool: str) -> None:
     if plain["pool"] != pool:
         raise BadInput(f"the images of the pool have changed since {path.parent} was begun; choose another --out")
     names = [entrant["name"] for entrant in plain["field"]]
-    changed = [name for name in names if before.tables.get(name) != words.tables.get(name)]
-    if changed or before.classes != words.classes:
+    changed = [name for name in names if before.tables.get(name) != vocabulary.tables.get(name)]
+    if changed or before.classes != vocabulary.classes:
         what = f"for {changed[0]}" if changed else "in its classes"
         raise BadInput(
             f"the class file has changed {what} since {path.parent} was begun; "
@@ -127,9 +131,9 @@ def _check_kept(path: Path, words: Vocabulary, pool: str) -> None:
 def reopen(folder: Path) -> Competition:
     """The competition of a folder as it was begun; no model is loaded."""
     contest = read_contest(folder)
-    plain = json.loads((folder / FIELD).read_text())
-    field = [Entrant(**entrant) for entrant in plain["field"]]
-    return Competition(folder, contest, field, TypeAdapter(Vocabulary).validate_python(plain["words"]))
+    plain = json.loads((folder / ENTRANTS).read_text())
+    entrants = [Entrant(**entrant) for entrant in plain["field"]]
+    return Competition(folder, contest, entrants, TypeAdapter(Vocabulary).validate_python(plain["words"]))
 
 
 def add(folder: Path, models: Sequence[str]) -> Competition:

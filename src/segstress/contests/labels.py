@@ -11,57 +11,75 @@ from typing import Any
 import numpy as np
 
 from ..competition.formats.fiftyone import Shown, write_fiftyone
-from ..competition.formats.label_task import Ballot, formats
+from ..competition.formats.label_task import LabelTask, formats
 from ..competition.formats.palette_png import write_mask
 from ..competition.select import Member
 from ..core import BadInput, digest
 from ..core.files import write
-from .field import Field, quality
+from .images import ContestImages, quality
 from .screening import screen
 
 MANIFEST = "export.json"  # what was sent, so that an import can tell what changed
 OWN = ("empty", "masks", "labels")  # labels to begin from, other than a model's: none, the pool's, the imported
 
 
-def export(field: Field, members: Sequence[Member], spec: str, out: Path, prefill: str = OWN[0]) -> int:
+def export(
+    contest_images: ContestImages, members: Sequence[Member], spec: str, out: Path, prefill: str = OWN[0]
+) -> int:
     """Write the chosen images in a format, with a model's labels to begin from, the pool's own, or none."""
     images = sorted({member.image for member in members})
     if spec == "fiftyone":
-        write_fiftyone(_shown(field, members), field.words.scheme, out, f"mad-{field.store.folder.resolve().name}")
+        write_fiftyone(
+            _shown(contest_images, members),
+            contest_images.vocabulary.scheme,
+            out,
+            f"mad-{contest_images.store.folder.resolve().name}",
+        )
         return len(images)
-    known = [entrant.name for entrant in field.entrants]
+    known = [entrant.name for entrant in contest_images.entrants]
     if prefill not in (*OWN, *known):
         raise BadInput(f"prefill: expected {', '.join(OWN)} or a model ({', '.join(known)}), found '{prefill}'")
-    own = {"masks": field.mask, "labels": field.label}.get(prefill)
+    own = {"masks": contest_images.mask, "labels": contest_images.label}.get(prefill)
     sent: dict[str, str] = {}
 
-    def ballots() -> Iterator[Ballot]:
-        for image, maps in field.maps(images):
-            pixels = field.pixels(image)
+    def tasks() -> Iterator[LabelTask]:
+        for image, maps in contest_images.maps(images):
+            pixels = contest_images.pixels(image)
             labels = own(image) if own else maps.get(prefill)
-            labels = field.words.scheme.blank(*pixels.shape[:2]) if labels is None else labels
+            labels = contest_images.vocabulary.scheme.blank(*pixels.shape[:2]) if labels is None else labels
             sent[image] = _print(labels)
-            yield Ballot(image, pixels, labels)
+            yield LabelTask(image, pixels, labels)
 
-    formats.build(spec).write(ballots(), field.words.scheme, out)
-    write(field.store.folder / MANIFEST, json.dumps({"format": spec, "prefill": prefill, "sent": sent}).encode())
+    formats.build(spec).write(tasks(), contest_images.vocabulary.scheme, out)
+    write(
+        contest_images.store.folder / MANIFEST, json.dumps({"format": spec, "prefill": prefill, "sent": sent}).encode()
+    )
     return len(images)
 
 
-def _shown(field: Field, members: Sequence[Member]) -> Iterator[Shown]:
-    names = [entrant.name for entrant in field.entrants]
-    for image, maps in field.maps(sorted({member.image for member in members})):
-        truth = field.label(image)
-        truth = field.mask(image) if truth is None else truth
-        pixels = field.pixels(image)
+def _shown(contest_images: ContestImages, members: Sequence[Member]) -> Iterator[Shown]:
+    names = [entrant.name for entrant in contest_images.entrants]
+    for image, maps in contest_images.maps(sorted({member.image for member in members})):
+        truth = contest_images.label(image)
+        truth = contest_images.mask(image) if truth is None else truth
+        pixels = contest_images.pixels(image)
         own = [member for member in members if member.image == image]
-        hits = [f"{names[m.defender]}|{names[m.attacker]}|{field.words.classes[m.class_]}|{m.rank}" for m in own]
+        hits = [
+            f"{names[m.defender]}|{names[m.attacker]}|{contest_images.vocabulary.classes[m.class_]}|{m.rank}"
+            for m in own
+        ]
         fields: dict[str, str | float | int | list[str]] = {"mad_hits": hits}
         if truth is None:
-            truth = np.full(pixels.shape[:2], field.words.scheme.void, dtype=field.words.scheme.blank(1, 1).dtype)
+            truth = np.full(
+                pixels.shape[:2],
+                contest_images.vocabulary.scheme.void,
+                dtype=contest_images.vocabulary.scheme.blank(1, 1).dtype,
+            )
         else:
-            fields |= {f"iou_{name}": quality(truth, labels, field.words) for name, labels in maps.items()}
-        yield Shown(Ballot(image, pixels, truth), maps, ["mad"], fields)
+            fields |= {
+                f"iou_{name}": quality(truth, labels, contest_images.vocabulary) for name, labels in maps.items()
+            }
+        yield Shown(LabelTask(image, pixels, truth), maps, ["mad"], fields)
 
 
 @dataclass(frozen=True)
@@ -75,32 +93,33 @@ class Imported:
     faults: list[str]
 
 
-def take_back(field: Field, members: Sequence[Member], spec: str, folder: Path) -> Imported:
+def take_back(contest_images: ContestImages, members: Sequence[Member], spec: str, folder: Path) -> Imported:
     """Check what a tool has saved and keep the labels that are whole; rejections become screening decisions."""
     if not folder.exists():
         raise BadInput(f"{folder} does not exist; expected what the annotation tool has saved")
     images = {member.image for member in members}
-    sent, prefill = _manifest(field.store.folder)
+    sent, prefill = _manifest(contest_images.store.folder)
     kept: dict[str, np.ndarray] = {}
     rejected: list[str] = []
     faults: list[str] = []
-    for reading in formats.build(spec).read(folder, field.words.scheme):
-        if reading.fault or reading.labels is None:
-            faults.append(reading.fault)
-        elif reading.image not in images:
-            faults.append(f"{reading.image}: not among the {len(images)} selected images")
-        elif reading.rejected:
-            rejected.append(reading.image)
-        elif reading.labels.shape != field.pixels(reading.image).shape[:2]:
-            found, wanted = reading.labels.shape, field.pixels(reading.image).shape[:2]
-            faults.append(f"{reading.image}: labels are {found[0]} x {found[1]}, the image {wanted[0]} x {wanted[1]}")
-        elif prefill != OWN[0] or sent.get(reading.image) != _print(reading.labels):  # else nobody has labelled it yet
-            kept[reading.image] = reading.labels
-    (field.store.folder / "labels").mkdir(exist_ok=True)
+    for result in formats.build(spec).read(folder, contest_images.vocabulary.scheme):
+        if result.fault or result.labels is None:
+            faults.append(result.fault)
+        elif result.image not in images:
+            faults.append(f"{result.image}: not among the {len(images)} selected images")
+        elif result.rejected:
+            rejected.append(result.image)
+        elif result.labels.shape != contest_images.pixels(result.image).shape[:2]:
+            found, wanted = result.labels.shape, contest_images.pixels(result.image).shape[:2]
+            faults.append(f"{result.image}: labels are {found[0]} x {found[1]}, the image {wanted[0]} x {wanted[1]}")
+        elif prefill != OWN[0] or sent.get(result.image) != _print(result.labels):  # else nobody has labelled it yet
+            kept[result.image] = result.labels
+    (contest_images.store.folder / "labels").mkdir(exist_ok=True)
     for image, labels in kept.items():
-        write_mask(field.store.folder / "labels" / f"{image}.png", labels)
+        write_mask(contest_images.store.folder / "labels" / f"{image}.png", labels)
     screen(
-        field.store.folder, [{"image": image, "class": "", "keep": False, "reason": "annotator"} for image in rejected]
+        contest_images.store.folder,
+        [{"image": image, "class": "", "keep": False, "reason": "annotator"} for image in rejected],
     )
     unchanged = [image for image, labels in kept.items() if sent.get(image) == _print(labels)]
     missing = sorted(images - kept.keys() - set(rejected))

@@ -69,7 +69,7 @@ class Entrant:
         return f"{self.name}-{self.print}"
 
 
-def entrants(contest: Contest) -> list[Entrant]:
+def find_entrants(contest: Contest) -> list[Entrant]:
     """The models in their order; where two share a label, the later one carries its hash."""
     specs = [*contest.models, *(rivals(contest.models[0], contest.copies) if contest.models else [])]
     built: dict[str, Model] = {}
@@ -86,26 +86,26 @@ def entrants(contest: Contest) -> list[Entrant]:
     return found
 
 
-def vocabulary(contest: Contest, field: list[Entrant], data: Dataset) -> Vocabulary:
+def find_vocabulary(contest: Contest, entrants: list[Entrant], data: Dataset) -> Vocabulary:
     """The common classes, checked against what every model really gives for an image of the pool."""
-    names = [entrant.name for entrant in field]
-    outputs = _outputs(contest, field, data)
+    names = [entrant.name for entrant in entrants]
+    outputs = _outputs(contest, entrants, data)
     if contest.classes is not None:
         try:
             content = read_yaml(contest.classes.read_text(), str(contest.classes))
         except OSError as error:
             raise BadInput(f"class file {contest.classes} cannot be read: {error.strerror}") from error
-        words = read_vocabulary(content, names)
+        vocabulary = read_vocabulary(content, names)
     elif data.classes:
-        words = Vocabulary(tuple(data.classes), data.background)
+        vocabulary = Vocabulary(tuple(data.classes), data.background)
     else:
         first = outputs[names[0]]
-        words = Vocabulary(tuple(f"class {number}" for number in range(first)), contest.background)
-    words.check(outputs)
-    return words
+        vocabulary = Vocabulary(tuple(f"class {number}" for number in range(first)), contest.background)
+    vocabulary.check(outputs)
+    return vocabulary
 
 
-def _outputs(contest: Contest, field: list[Entrant], data: Dataset) -> dict[str, int]:
+def _outputs(contest: Contest, entrants: list[Entrant], data: Dataset) -> dict[str, int]:
     """Number of classes that each model gives, seen on the first image of the pool that can be read."""
     for name in data.ids():
         try:
@@ -113,7 +113,7 @@ def _outputs(contest: Contest, field: list[Entrant], data: Dataset) -> dict[str,
         except BadImage:
             continue
         found = {}
-        for entrant in field:
+        for entrant in entrants:
             model = load_model(entrant.spec).to(contest.numerics.device, contest.numerics.torch_dtype())
             with torch.no_grad():
                 images = sample.image[None].to(contest.numerics.device, contest.numerics.torch_dtype())

@@ -29,7 +29,7 @@ class PredictWork:
     folder: Path
     pool: str
     shard_size: int
-    words: Vocabulary
+    vocabulary: Vocabulary
     numerics: Numerics
     plugins: tuple[str, ...] = ()
 
@@ -48,7 +48,7 @@ class PredictWork:
                 if image not in maps:
                     maps[image] = self._map(model, resize(data.read(name), data.resize), entrant.name)
                     journal.append(image, maps[image])
-                rows.append(_histogram(image, maps[image], self.words))
+                rows.append(_histogram(image, maps[image], self.vocabulary))
             except Exception as error:
                 if isinstance(error, BadInput) and not isinstance(error, BadImage):
                     raise
@@ -63,25 +63,32 @@ class PredictWork:
         logits = model(images)
         if logits.shape[-2:] != images.shape[-2:]:
             raise BadImage(f"the prediction is {tuple(logits.shape[-2:])}, the image {tuple(images.shape[-2:])}")
-        return self.words.translate(labels_of(logits)[0].cpu().numpy(), name)
+        return self.vocabulary.translate(labels_of(logits)[0].cpu().numpy(), name)
 
 
-def _histogram(image: str, labels: np.ndarray, words: Vocabulary) -> dict[str, Any]:
-    pixels = np.bincount(labels[labels != words.scheme.void], minlength=1)
+def _histogram(image: str, labels: np.ndarray, vocabulary: Vocabulary) -> dict[str, Any]:
+    pixels = np.bincount(labels[labels != vocabulary.scheme.void], minlength=1)
     shown = np.flatnonzero(pixels)
     row = {"image": image, "status": "ok", "message": "", "size": labels.size}
     return row | {"classes": shown.tolist(), "pixels": pixels[shown].tolist()}
 
 
 def predict(
-    store: ContestStore, contest: Contest, field: list[Entrant], words: Vocabulary, progress: Progress, workers: int = 0
+    store: ContestStore,
+    contest: Contest,
+    entrants: list[Entrant],
+    vocabulary: Vocabulary,
+    progress: Progress,
+    workers: int = 0,
 ) -> list[str]:
     """Label maps of every model for every usable image that has none yet; the pool is never in memory."""
     parts = store.parts()
-    todo = [(entrant, part) for entrant in field for part in parts if not store.place(entrant, "rows", part).exists()]
+    todo = [
+        (entrant, part) for entrant in entrants for part in parts if not store.place(entrant, "rows", part).exists()
+    ]
     progress.begin(sum(len(part.images) for _, part in todo))
     pool = json.dumps(datasets.spec(contest.data()), sort_keys=True)
-    work = PredictWork(store.folder, pool, store.shard_size, words, contest.numerics, tuple(contest.plugins))
+    work = PredictWork(store.folder, pool, store.shard_size, vocabulary, contest.numerics, tuple(contest.plugins))
     faults: list[str] = []
     for done, found in Local(workers, contest.numerics.threads).map(work, todo):
         progress.advance(done)
@@ -89,10 +96,10 @@ def predict(
     return faults
 
 
-def forget_errors(store: ContestStore, field: list[Entrant]) -> None:
+def forget_errors(store: ContestStore, entrants: list[Entrant]) -> None:
     """Let models try again where they failed."""
     for part in store.parts():
-        for entrant in field:
+        for entrant in entrants:
             if store.place(entrant, "rows", part).exists() and store.failed(entrant, part):
                 store.forget(entrant, part)
 

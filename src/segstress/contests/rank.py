@@ -16,18 +16,20 @@ from ..competition.select import Member
 from ..competition.uncertainty import rank
 from ..competition.votes import Tally, Vote, check_votes, tally
 from ..core import BadInput
-from ..voting.decision_log import Ledger
-from .field import Field, quality
+from ..voting.decision_log import DecisionLog
+from .images import ContestImages, quality
 from .screening import decisions
 
 VOTES = "votes.jsonl"  # votes that were not cast on our page, if there are any
 
 
-def by_truth(field: Field, members: Sequence[Member], judged_by: JudgedBy, draws: int = 1000) -> Standing:
+def by_truth(
+    contest_images: ContestImages, members: Sequence[Member], judged_by: JudgedBy, draws: int = 1000
+) -> Standing:
     """Ranking by the quality of both models on the images selected for them."""
-    names = [entrant.name for entrant in field.entrants]
-    truth_of = field.mask if judged_by == "masks" else field.trusted
-    places, table = _qualities(field, sorted({member.image for member in members}), truth_of)
+    names = [entrant.name for entrant in contest_images.entrants]
+    truth_of = contest_images.mask if judged_by == "masks" else contest_images.trusted
+    places, table = _qualities(contest_images, sorted({member.image for member in members}), truth_of)
     counted = [member for member in members if _known(member, places, table)]
     if not counted:
         raise BadInput(f"no selected image has {judged_by} to judge by; import labels, or choose --judge votes")
@@ -69,19 +71,22 @@ def _measure(judged: Judged, name: str) -> Callable[[np.ndarray | None], np.ndar
 
 
 def _qualities(
-    field: Field, images: Sequence[str], truth_of: Callable[[str], np.ndarray | None]
+    contest_images: ContestImages, images: Sequence[str], truth_of: Callable[[str], np.ndarray | None]
 ) -> tuple[dict[str, int], np.ndarray]:
     """Place of each image that has a truth, and the quality of every model on it."""
     rows: list[list[float]] = []
     places: dict[str, int] = {}
-    for image, maps in field.maps(images):
+    for image, maps in contest_images.maps(images):
         truth = truth_of(image)
         if truth is not None:
             places[image] = len(rows)
             rows.append(
-                [quality(truth, maps[e.name], field.words) if e.name in maps else np.nan for e in field.entrants]
+                [
+                    quality(truth, maps[e.name], contest_images.vocabulary) if e.name in maps else np.nan
+                    for e in contest_images.entrants
+                ]
             )
-    return places, np.array(rows).reshape(len(rows), len(field.entrants))
+    return places, np.array(rows).reshape(len(rows), len(contest_images.entrants))
 
 
 def _known(member: Member, places: Mapping[str, int], table: np.ndarray) -> bool:
@@ -98,10 +103,10 @@ def _judged(members: Sequence[Member], places: Mapping[str, int], table: np.ndar
     return Judged(models, images, defenders, attackers, classes, table[images, defenders], table[images, attackers])
 
 
-def by_votes(field: Field, members: Sequence[Member], draws: int = 1000) -> Standing:
+def by_votes(contest_images: ContestImages, members: Sequence[Member], draws: int = 1000) -> Standing:
     """Ranking by people's choices: overall, and as attacker and defender."""
-    names = [entrant.name for entrant in field.entrants]
-    votes = check_votes(read_votes(field.store.folder), names)
+    names = [entrant.name for entrant in contest_images.entrants]
+    votes = check_votes(read_votes(contest_images.store.folder), names)
     cast = tally(votes, members, names)
     wins = cast.overall()
     check_connected(wins, names)
@@ -140,7 +145,7 @@ def _role(cast: Tally, place: int) -> Callable[[np.ndarray | None], np.ndarray]:
 
 def read_votes(folder: Path) -> list[Vote]:
     """The votes cast on the judge page, and those of a file from elsewhere; what was undone is left out."""
-    rows = [_vote(row) for row in decisions(folder, "choose").standing()] + Ledger(folder / VOTES).standing()
+    rows = [_vote(row) for row in decisions(folder, "choose").standing()] + DecisionLog(folder / VOTES).standing()
     if not rows:
         raise BadInput(f"{folder} has no votes; collect some with segstress mad judge")
     votes = []

@@ -27,13 +27,15 @@ SUMMARY = "standing.json"
 
 def report(competition: Competition, standing: Standing, out: Path | None = None) -> Path:
     """Write tables, figures, gallery, page and standing.json; the path of the page."""
-    words = competition.words
+    vocabulary = competition.vocabulary
     own = competition.contest.data().palette
-    palette = own if len(own) == len(words.classes) else make_palette(len(words.classes), words.background)
+    palette = (
+        own if len(own) == len(vocabulary.classes) else make_palette(len(vocabulary.classes), vocabulary.background)
+    )
     contested = Contested(
         title=f"Competition {competition.folder.resolve().name}",
         standing=standing,
-        classes=words.classes,
+        classes=vocabulary.classes,
         palette=tuple(palette),
         empty=_empty(competition.folder),
         examples=list(_examples(competition, standing)),
@@ -117,18 +119,18 @@ def _examples(competition: Competition, standing: Standing) -> Iterator[Selected
     chosen: dict[str, int] = {}
     for place in np.argsort(_telling(standing), kind="stable").tolist():
         chosen.setdefault(standing.members[place].image, place)
-    field = competition.images()
+    entrants = competition.images()
     wanted = dict(list(chosen.items())[:EXAMPLES])
-    found = dict(field.maps(list(wanted)))
+    found = dict(entrants.maps(list(wanted)))
     for image, place in wanted.items():
         member = standing.members[place]
-        truth = field.mask(image) if standing.judged_by == "masks" else field.label(image)
+        truth = entrants.mask(image) if standing.judged_by == "masks" else entrants.label(image)
         maps = {"truth": truth} if truth is not None else {}
         roles = (("defender", member.defender), ("attacker", member.attacker))
         maps |= {f"{standing.names[model]} ({role})": found[image][standing.names[model]] for role, model in roles}
-        plain = {title: _signed(labels, competition.words.scheme.void) for title, labels in maps.items()}
-        class_ = competition.words.classes[member.class_]
-        yield SelectedImage(image, _words(standing, place, class_), field.pixels(image), plain)
+        plain = {title: _signed(labels, competition.vocabulary.scheme.void) for title, labels in maps.items()}
+        class_ = competition.vocabulary.classes[member.class_]
+        yield SelectedImage(image, _words(standing, place, class_), entrants.pixels(image), plain)
 
 
 def _telling(standing: Standing) -> np.ndarray:

@@ -10,21 +10,21 @@ from typing import Any
 from ..competition.select import ANY_CLASS
 from ..competition.vocabulary import Vocabulary
 from ..core import BadInput
-from ..voting.decision_log import Ledger
+from ..voting.decision_log import DecisionLog
 from ..voting.trial_list import Mode
 
 FILE = "screening.jsonl"
 
 
-def decisions(folder: Path, mode: Mode) -> Ledger:
+def decisions(folder: Path, mode: Mode) -> DecisionLog:
     """The decisions that people made on the judge page."""
-    return Ledger(folder / f"decisions-{mode}.jsonl")
+    return DecisionLog(folder / f"decisions-{mode}.jsonl")
 
 
 def screen(folder: Path, verdicts: Iterable[Mapping[str, Any]]) -> None:
     """Append verdicts {image, class (empty = all), keep, reason}; the last on an image counts."""
     for verdict in verdicts:
-        Ledger(folder / FILE).append(verdict)
+        DecisionLog(folder / FILE).append(verdict)
 
 
 def rejected(folder: Path, words: Vocabulary) -> frozenset[tuple[str, int]]:

@@ -47,50 +47,50 @@ class Selection:
         return sorted({member.image for member in self.members})
 
 
-def select(store: ContestStore, contest: Contest, field: Sequence[Entrant], words: Vocabulary) -> Selection:
+def select(store: ContestStore, contest: Contest, entrants: Sequence[Entrant], vocabulary: Vocabulary) -> Selection:
     """Find the images, and write down which they are and which groups have none."""
-    found = find(store, contest, field, words)
-    _write(store.folder, found.members, [entrant.name for entrant in field], words)
+    found = find(store, contest, entrants, vocabulary)
+    _write(store.folder, found.members, [entrant.name for entrant in entrants], vocabulary)
     write(store.folder / "empty.csv", "".join(f"{','.join(group)}\n" for group in found.empty).encode())
     return found
 
 
-def find(store: ContestStore, contest: Contest, field: Sequence[Entrant], words: Vocabulary) -> Selection:
+def find(store: ContestStore, contest: Contest, entrants: Sequence[Entrant], vocabulary: Vocabulary) -> Selection:
     """Walk over the shards, keep the best candidates, pass over what was screened out."""
-    classes = len(words.classes)
-    bounds = _bounds(store, contest, field, words)
-    candidates = Candidates(len(field), classes, contest.rule, words.background)
+    classes = len(vocabulary.classes)
+    bounds = _bounds(store, contest, entrants, vocabulary)
+    candidates = Candidates(len(entrants), classes, contest.rule, vocabulary.background)
     for part in store.parts():
-        shares = np.stack([store.shares(entrant, part, classes) for entrant in field], axis=1)
-        scores = store.scores(field, part, contest.metric, classes)
+        shares = np.stack([store.shares(entrant, part, classes) for entrant in entrants], axis=1)
+        scores = store.scores(entrants, part, contest.metric, classes)
         candidates.add(np.array(part.images, dtype=ID_TYPE), shares, scores, bounds)
     wanted = {image.decode() for image in np.unique(candidates.images) if image}
     hashes = {image: row["hash"] for image, row in store.known(sorted(wanted)).items()}
-    members, empty = choose(candidates, rejected(store.folder, words), hashes)
+    members, empty = choose(candidates, rejected(store.folder, vocabulary), hashes)
     if not members:
         raise BadInput(
             "the selection is empty: no image fits any defender, attacker and class; "
             "widen the bounds (scale: none), add images or look at screening.jsonl"
         )
-    names = [entrant.name for entrant in field]
-    missing = [(names[defender], names[attacker], words.classes[class_]) for defender, attacker, class_ in empty]
+    names = [entrant.name for entrant in entrants]
+    missing = [(names[defender], names[attacker], vocabulary.classes[class_]) for defender, attacker, class_ in empty]
     return Selection(members, missing)
 
 
-def _bounds(store: ContestStore, contest: Contest, field: Sequence[Entrant], words: Vocabulary) -> Bounds:
-    models, classes = len(field), len(words.classes)
+def _bounds(store: ContestStore, contest: Contest, entrants: Sequence[Entrant], vocabulary: Vocabulary) -> Bounds:
+    models, classes = len(entrants), len(vocabulary.classes)
     if contest.scale == "none":
         return any_size(models, classes)
     if contest.scale == "pool":
         seen = PoolShares(models, classes)
         for part in store.parts():
-            seen.add(np.stack([store.shares(entrant, part, classes) for entrant in field], axis=1))
+            seen.add(np.stack([store.shares(entrant, part, classes) for entrant in entrants], axis=1))
         return seen.bounds()
     if contest.scale == "voc":
-        return from_table(_table(VOC), words.classes, models)
+        return from_table(_table(VOC), vocabulary.classes, models)
     if contest.scale.endswith((".yaml", ".yml")):
-        return from_table(_table(Path(contest.scale)), words.classes, models)
-    return from_masks(_masks(contest.scale, words), classes, models)
+        return from_table(_table(Path(contest.scale)), vocabulary.classes, models)
+    return from_masks(_masks(contest.scale, vocabulary), classes, models)
 
 
 def _table(path: Path | Traversable) -> dict[str, list[float]]:
@@ -100,10 +100,10 @@ def _table(path: Path | Traversable) -> dict[str, list[float]]:
         raise BadInput(f"scale table {path} cannot be read: {error.strerror}") from error
 
 
-def _masks(spec: str, words: Vocabulary) -> Iterator[np.ndarray]:
+def _masks(spec: str, vocabulary: Vocabulary) -> Iterator[np.ndarray]:
     """Label maps of training data, void where they do not count."""
     data = load_data(spec)
-    if tuple(data.classes) != words.classes:
+    if tuple(data.classes) != vocabulary.classes:
         raise BadInput(
             f"scale: {data.name} has the classes {', '.join(data.classes)}, expected those of the competition"
         )
@@ -112,17 +112,17 @@ def _masks(spec: str, words: Vocabulary) -> Iterator[np.ndarray]:
             sample = resize(data.read(name), data.resize)
         except BadImage:
             continue
-        labels = sample.labels.numpy().astype(label_type(len(words.classes)))
-        yield np.where(sample.valid.numpy(), labels, words.scheme.void).astype(labels.dtype)
+        labels = sample.labels.numpy().astype(label_type(len(vocabulary.classes)))
+        yield np.where(sample.valid.numpy(), labels, vocabulary.scheme.void).astype(labels.dtype)
 
 
-def _write(folder: Path, members: Sequence[Member], names: Sequence[str], words: Vocabulary) -> None:
+def _write(folder: Path, members: Sequence[Member], names: Sequence[str], vocabulary: Vocabulary) -> None:
     rows = [
         {
             "image": member.image,
             "defender": names[member.defender],
             "attacker": names[member.attacker],
-            "class": words.classes[member.class_],
+            "class": vocabulary.classes[member.class_],
             "rank": member.rank,
             "score": member.score,
             "share": member.share,
@@ -132,12 +132,12 @@ def _write(folder: Path, members: Sequence[Member], names: Sequence[str], words:
     write_table(folder / FILE, pa.Table.from_pylist(rows, MEMBERS))
 
 
-def read_members(folder: Path, field: Sequence[Entrant], words: Vocabulary) -> list[Member]:
+def read_members(folder: Path, entrants: Sequence[Entrant], vocabulary: Vocabulary) -> list[Member]:
     """The selection as it was written."""
     if not (folder / FILE).exists():
         raise BadInput(f"{folder} has no selection; run segstress mad select first")
-    place = {entrant.name: number for number, entrant in enumerate(field)}
-    class_of = {name: number for number, name in enumerate(words.classes)}
+    place = {entrant.name: number for number, entrant in enumerate(entrants)}
+    class_of = {name: number for number, name in enumerate(vocabulary.classes)}
     return [
         Member(
             row["image"],

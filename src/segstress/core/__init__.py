@@ -9,7 +9,7 @@ from .registry import Registry, Spec
 from .seeding import seed_of, seeded, stream, uniform
 from .settings import Radius, digest, format_radius, parse_radius, settings, to_plain
 from .targets import Everywhere, Scene, Target, Wanted, aimed, targets
-from .types import BALLS, Norm, Perturbation, Perturbed, Result, Threat, perturbations
+from .types import BALLS, Norm, Perturbation, Perturbed, Result, Stage, Threat, describe, perturbations
 
 __all__ = [
     "BALLS",
@@ -28,10 +28,12 @@ __all__ = [
     "Result",
     "Scene",
     "Spec",
+    "Stage",
     "Target",
     "Threat",
     "Wanted",
     "aimed",
+    "describe",
     "digest",
     "distance_zones",
     "format_radius",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import nn
 
 from .batch import Batch
 from .settings import settings
-from .types import Perturbed, Result, perturbations
+from .types import Perturbed, Result, Stage, perturbations
 
 
 @perturbations.register("clean")
@@ -15,10 +17,17 @@ from .types import Perturbed, Result, perturbations
 class Clean:
     """The images as they are."""
 
-    @property
-    def label(self) -> str:
-        """Its name in tables."""
-        return "clean"
+    name: ClassVar[str] = "clean"
+    label: ClassVar[str] = "clean"
+    about: ClassVar[str] = ""
+    threat: ClassVar[None] = None
+    region: ClassVar[None] = None
+    stage: ClassVar[Stage] = "network"
+    parts: ClassVar[str] = ""
+
+    def passes(self) -> tuple[int, int]:
+        """None."""
+        return 0, 0
 
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
         """The batch itself, at no cost."""

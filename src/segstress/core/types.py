@@ -13,11 +13,13 @@ from torch import Tensor, nn
 
 from .batch import Batch
 from .errors import BadInput
+from .regions.region import Region
 from .registry import Registry
-from .settings import Radius, format_radius, settings
+from .settings import Radius, format_radius, settings, to_plain
 from .targets import TargetSetting
 
 Norm = Literal["linf", "l2", "l1", "l0"]  # l0 counts the pixels of which any channel has changed
+Stage = Literal["native", "network"]
 BALLS: tuple[Norm, ...] = ("linf", "l2")  # in which every attack works and can stay inside a radius
 
 
@@ -74,16 +76,55 @@ class Perturbed:
 
 @runtime_checkable
 class Perturbation(Protocol):
-    """Everything we do to an image."""
+    """Everything we do to an image, and all that others may ask about it."""
+
+    @property
+    def name(self) -> str:
+        """What it does, within a study whose threat need not be repeated."""
+        ...
 
     @property
     def label(self) -> str:
         """Its name in tables, derived from its settings."""
         ...
 
+    @property
+    def about(self) -> str:
+        """Its settings in one line, for the reader."""
+        ...
+
+    @property
+    def threat(self) -> Threat | None:
+        """What it may do; none where it searches nothing."""
+        ...
+
+    @property
+    def region(self) -> Region | None:
+        """Where it acts; none = everywhere."""
+        ...
+
+    @property
+    def stage(self) -> Stage:
+        """Whether it acts before or after images are brought to the model's size."""
+        ...
+
+    @property
+    def parts(self) -> str:
+        """The parts of an image that it takes one by one: objects or pixels; empty where it takes the whole."""
+        ...
+
+    def passes(self) -> tuple[int, int]:
+        """The most forwards and backwards that one image costs, or one part of it."""
+        ...
+
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
         """Perturbed versions of the batch."""
         ...
+
+
+def describe(settings: object) -> str:
+    """Settings in one line, for the reader."""
+    return ", ".join(f"{key} {value}" for key, value in to_plain(settings).items() if value is not None)
 
 
 perturbations: Registry[Perturbation] = Registry("perturbation")

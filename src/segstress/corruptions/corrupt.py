@@ -16,6 +16,8 @@ from ..core import (
     Rectangles,
     Region,
     Result,
+    Stage,
+    describe,
     distance_zones,
     perturbations,
     regions,
@@ -34,9 +36,26 @@ class Corrupt:
     severity: Annotated[float, Field(ge=0, le=5)] = 3.0
     region: Annotated[Region | None, *regions.field()] = None  # none = everywhere
     apply: Literal["whole", "patches"] = "whole"  # corrupt the image and keep the region, or each patch by itself
-    stage: Literal["native", "network"] = "native"  # before or after the images are brought to the model's size
+    stage: Stage = "native"  # before or after the images are brought to the model's size
     reference_size: Annotated[int, Field(ge=1)] | None = None  # shorter side that lengths in pixels are meant for
     distances: tuple[Annotated[int, Field(ge=1)], ...] = ()  # edges of the rings around the region to count in, pixels
+
+    threat: ClassVar[None] = None
+    parts: ClassVar[str] = ""
+
+    @property
+    def name(self) -> str:
+        """Its name in tables."""
+        return self.label
+
+    @property
+    def about(self) -> str:
+        """Its settings in one line."""
+        return describe(self)
+
+    def passes(self) -> tuple[int, int]:
+        """None: it does not look at the model."""
+        return 0, 0
 
     @property
     def label(self) -> str:

@@ -1,6 +1,6 @@
 """Can this evaluation be trusted? Cheap checks before a run, a look at its results after it."""
 
-from .examination import admit, diagnose, examine
+from .examination import admit, diagnose, examine, examine_model
 from .flag import Diagnosis, Flag
 from .notes import annotate, keep_notes, read_notes
 from .results import doubt
@@ -13,6 +13,7 @@ __all__ = [
     "diagnose",
     "doubt",
     "examine",
+    "examine_model",
     "keep_notes",
     "read_notes",
 ]

@@ -8,13 +8,9 @@ from itertools import islice
 import torch
 from torch import Tensor, nn
 
-from ..attacks import Attack
-from ..attacks.algorithms.transfer import Transfer
-from ..attacks.alone import Alone
-from ..core import BadInput, Batch
+from ..core import BadInput, Batch, Perturbation, Spec, perturbations
 from ..data import datasets, readable, stack
-from ..models import load as load_model
-from ..models import models
+from ..models import models, ready
 from ..planning.plan import Plan
 from .flag import Diagnosis, Flag
 from .folding import judge_folding
@@ -28,29 +24,30 @@ SAMPLES = 2  # images looked at
 
 def examine(plan: Plan) -> list[Diagnosis]:
     """Look at each model on each dataset; what does not fit together at all is refused."""
+    numerics = plan.numerics
+    networks = ((model, ready(model, numerics.device, numerics.torch_dtype())[0]) for model in plan.models)
+    return [diagnosis for model, network in networks for diagnosis in examine_model(plan, model, network)]
+
+
+def examine_model(plan: Plan, model: Spec, network: nn.Module) -> list[Diagnosis]:
+    """Look at one model on each dataset."""
     how = {"attacked": bool(_attacks(plan)), "folded": plan.numerics.fold}
-    found = []
-    for model in map(models.build, plan.models):
-        network = load_model(model).to(plan.numerics.device, plan.numerics.torch_dtype())
-        for source in map(datasets.build, plan.data):
-            flags: dict[str, Flag] = {}
-            for sample in islice(readable(source, plan.ids(source)), SAMPLES):
-                batch = stack([sample]).to(plan.numerics.device, plan.numerics.torch_dtype())
-                for flag in diagnose(network, batch, len(source.classes), model.label, **how):
-                    flags.setdefault(flag.name, flag)
-            found.append(Diagnosis(model.label, source.label, tuple(flags.values())))
-    return found
+    label, diagnoses = models.build(model).label, []
+    for source in map(datasets.build, plan.data):
+        flags: dict[str, Flag] = {}
+        for sample in islice(readable(source, plan.ids(source)), SAMPLES):
+            batch = stack([sample]).to(plan.numerics.device, plan.numerics.torch_dtype())
+            for flag in diagnose(network, batch, len(source.classes), label, **how):
+                flags.setdefault(flag.name, flag)
+        diagnoses.append(Diagnosis(label, source.label, tuple(flags.values())))
+    return diagnoses
 
 
 def admit(plan: Plan, diagnoses: Sequence[Diagnosis]) -> None:
     """Refuse a plan whose figures would mean nothing."""
     attacks = _attacks(plan)
-    backwards = [attack.algorithm.passes()[1] for attack in attacks]
-    single = [
-        attack
-        for attack in attacks
-        if isinstance(attack, Alone) or (attack.draws == 1 and not isinstance(attack.algorithm, Transfer))
-    ]
+    backwards = [attack.passes()[1] for attack in attacks]
+    single = [attack for attack in attacks if _looks_once(attack)]
     fatal = {"train-mode"} | ({"no-gradient"} if any(backwards) else set()) | ({"stochastic"} if single else set())
     for diagnosis in diagnoses:
         for flag, line in zip(diagnosis.flags, diagnosis.lines(), strict=True):
@@ -80,8 +77,14 @@ def diagnose(
     return flags + judge_inputs(model, batch, logits)
 
 
-def _attacks(plan: Plan) -> list[Attack | Alone]:
-    return [change for change in plan.changes() if isinstance(change, Attack | Alone)]
+def _attacks(plan: Plan) -> list[Perturbation]:
+    return [change for change in plan.changes() if change.threat is not None]
+
+
+def _looks_once(attack: Perturbation) -> bool:
+    """Whether it searches without averaging several passes, so that a random model would fool it."""
+    plain = perturbations.spec(attack)
+    return bool(plain.get("draws", 1) == 1 and plain.get("algorithm", {}).get("kind") != "transfer")
 
 
 def _check_shape(logits: Tensor, images: Tensor, classes: int, name: str) -> None:

@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from ..core import perturbations
 from ..core.files import write
+from ..results.run import Run
 from ..results.study import Study
-from ..runtime import Store
 from .flag import Diagnosis, Flag
 from .results import doubt
 
@@ -23,10 +22,9 @@ def keep_notes(folder: Path, diagnoses: Iterable[Diagnosis]) -> None:
     write(folder / FILE, json.dumps(plain, indent=1).encode())
 
 
-def annotate(study: Study, folder: Path) -> Study:
+def annotate(study: Study, run: Run) -> Study:
     """The study with all that speaks against it among its warnings."""
-    changes = [perturbations.build(cell.perturbation) for cell in Store(folder).cells()]
-    flags = [*read_notes(folder, study.model, study.data), *doubt(study, changes)]
+    flags = [*read_notes(run.folder, study.model, study.data), *doubt(study, run.perturbations.values())]
     return replace(study, warnings=(*map(str, flags), *study.warnings))
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..attacks import Attack
-from ..core import Perturbation, digest, to_plain
+from ..core import Perturbation, Threat, digest, to_plain
 from ..metrics.counts import ACTUAL, HITS
 from ..results.study import Outcome, Study
 from .flag import Flag
@@ -20,13 +19,12 @@ BEATEN = 0.002  # accuracy by which an attack without gradients may beat those w
 CONVERGED = 20  # steps from which on more should not help much
 MASKED = "the gradients probably mislead (gradient masking), so the figures flatter the model"
 
-Tried = tuple[Attack, Outcome]
+Tried = tuple[Perturbation, Outcome]
 
 
 def doubt(study: Study, changes: Iterable[Perturbation]) -> list[Flag]:
     """Every doubt that the outcomes of a study raise; their attacks are among the changes."""
-    attacks = [change for change in changes if isinstance(change, Attack) and str(change.threat) == study.threat]
-    named = {attack.name: attack for attack in attacks if _everywhere(attack)}
+    named = {change.name: change for change in changes if str(change.threat) == study.threat and _everywhere(change)}
     tried = [(named[outcome.label], outcome) for outcome in study.outcomes if outcome.label in named]
     checks = (_black_box, _large_radius, _more_steps, _schedule)
     return [flag for check in checks for flag in check(study, tried)]
@@ -47,7 +45,7 @@ def _black_box(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
 
 
 def _large_radius(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
-    wide = [outcome for attack, outcome in tried if attack.threat.norm == "linf" and attack.threat.radius >= LARGE]
+    wide = [outcome for attack, outcome in tried if _is_large(attack.threat)]
     left, _ = _compare(study, wide, wide)
     if left > LEFT:
         yield Flag(
@@ -119,6 +117,12 @@ def _worst(study: Study, outcomes: Sequence[Outcome]) -> tuple[np.ndarray, np.nd
     return right.min(0), answered
 
 
-def _everywhere(attack: Attack) -> bool:
+def _everywhere(change: Perturbation) -> bool:
     """Whether it may change the whole image to break all of it: only then must nothing be left."""
-    return attack.region is None and attack.aim is None and attack.threat.target is None
+    plain = to_plain(change)
+    everything = "algorithm" in plain and plain.get("aim") is None and change.region is None and not change.parts
+    return everything and change.threat is not None and change.threat.target is None
+
+
+def _is_large(threat: Threat | None) -> bool:
+    return threat is not None and threat.norm == "linf" and threat.radius >= LARGE

@@ -1,5 +1,5 @@
 """The walk of an evaluation: plan, cells, what is missing, answers re-checked, a folder of results, its report."""
 
-from .run import Run, evaluate
+from .run import Evaluated, evaluate
 
-__all__ = ["Run", "evaluate"]
+__all__ = ["Evaluated", "evaluate"]

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
-from ..core import perturbations
+from ..metrics.intervals import Interval
 from ..metrics.scores import image_accuracy, image_miou
-from ..planning.cost import most_passes
-from ..runtime import Cell, Store
+from ..results.run import Run
+from ..results.study import AttackSelection
+from ..runtime import Cell
 
+WHOLE = ("all", "perturbed")  # zone and state
 ROUNDING = 1e-9  # of a sum of costs that is just the whole
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The attacks kept after an audit, and what leaving out the others costs."""
-
-    kept: tuple[str, ...]  # keys of cells, strongest first
-    dropped: tuple[str, ...]
-    images: int  # audited
-    loss_accuracy: tuple[float, float, float]  # estimate on images not audited, and a 95 % interval
-    loss_nmiou: tuple[float, float, float]
-
-
-@dataclass(frozen=True)
-class Rule:
+class SelectionRule:
     """When an attack is worth its passes."""
 
     tolerance: float = 0.0  # by which the kept attacks' worst case may stay above that of all
@@ -63,19 +54,19 @@ class Rule:
         return np.array(losses)
 
 
-def choose(store: Store, clean: Cell, cells: Sequence[Cell], rule: Rule) -> Choice:
+def choose(run: Run, clean: Cell, cells: Sequence[Cell], rule: SelectionRule) -> AttackSelection:
     """Keep the attacks that the rule finds worth it on the images that all of them have answered or were spared.
 
     A spared image is lost to the attack that finished it and to no later one, which might have failed: for those it
     stands as if clean."""
-    fine, *known = ({row["image"] for row in store.rows(cell, "images") if _told(row)} for cell in (clean, *cells))
+    fine, *known = ({*run.ids(cell, "ok"), *_spared(run, cell)} for cell in (clean, *cells))
     ids = sorted(fine.intersection(*known))
-    before = _scores(store, clean, ids)
-    found = [_scores(store, cell, ids) for cell in cells]
-    scores = np.stack([before, *(np.where(np.isnan(after), before, after) for after in found)])  # candidates, images, 2
-    costs = np.array([_passes(store, cell) for cell in cells])
+    before = _scores(run, clean, ids)
+    attacked = [_scores(run, cell, ids) for cell in cells]
+    scores = np.stack([before, *(np.where(np.isnan(after), before, after) for after in attacked)])
+    costs = np.array([_passes(run, cell) for cell in cells])
     kept, left = rule.keep(scores, costs), rule.left_out(scores, costs)
-    return Choice(
+    return AttackSelection(
         kept=tuple(cells[place].key for place in kept),
         dropped=tuple(cell.key for place, cell in enumerate(cells) if place not in kept),
         images=len(ids),
@@ -84,30 +75,32 @@ def choose(store: Store, clean: Cell, cells: Sequence[Cell], rule: Rule) -> Choi
     )
 
 
-def _interval(losses: np.ndarray, draws: int = 1000) -> tuple[float, float, float]:
+def _interval(losses: np.ndarray, draws: int = 1000) -> Interval:
     generator = np.random.default_rng(0)
     means = losses[generator.integers(0, len(losses), (draws, len(losses)))].mean(1)
-    return float(losses.mean()), float(np.quantile(means, 0.025)), float(np.quantile(means, 0.975))
+    return Interval(float(losses.mean()), float(np.quantile(means, 0.025)), float(np.quantile(means, 0.975)))
 
 
-def _scores(store: Store, cell: Cell, ids: Sequence[str]) -> np.ndarray:
+def _scores(run: Run, cell: Cell, ids: Sequence[str]) -> np.ndarray:
     """Image accuracy and image mIoU, each from the goal that is best for it; NaN for a spared image."""
-    place = {id_: number for number, id_ in enumerate(ids)}
-    counts = np.zeros((2, len(ids), len(cell.facts["classes"]), 3), dtype=np.int64)
-    for row in store.rows(cell, "counts"):
-        if (row["state"], row["zone"]) == ("perturbed", "all") and row["image"] in place:
-            goals = {"accuracy": [0], "miou": [1]}.get(row["goal"], [0, 1])
-            counts[goals, place[row["image"]], row["class"]] = row["hits"], row["predicted"], row["actual"]
-    return np.stack([image_accuracy(counts[0]), image_miou(counts[1])], axis=-1)
+    counts = {goal: table for (goal, zone, state), table in run.counts(cell, ids).items() if (zone, state) == WHOLE}
+    nothing = np.zeros((len(ids), len(cell.facts["classes"]), 3), dtype=np.int64)
+    accuracy, miou = (counts.get(goal, counts.get("any", nothing)) for goal in ("accuracy", "miou"))
+    return np.stack([image_accuracy(accuracy), image_miou(miou)], axis=-1)
 
 
-def _told(row: Mapping[str, Any]) -> bool:
-    """Whether an image was answered, or spared since it was finished."""
-    return bool(row["status"] == "ok" or row["finisher"])
+def _spared(run: Run, cell: Cell) -> list[str]:
+    """The images that another attack had finished."""
+    images = run.images(cell)
+    ids: list[str] = images.filter(pc.not_equal(images["finisher"], ""))["image"].to_pylist()
+    return ids
 
 
-def _passes(store: Store, cell: Cell) -> float:
+def _passes(run: Run, cell: Cell) -> float:
     """Forwards and backwards of an image that is not spared: on average, or the most where the sample spared all."""
-    rows = [row for row in store.rows(cell, "images") if not row["finisher"]]
-    spent = {row["image"]: row["forwards"] + row["backwards"] for row in rows}
-    return float(np.mean(list(spent.values()) or [sum(most_passes(perturbations.build(cell.perturbation)))]))
+    images = run.images(cell)
+    images = images.filter(pc.equal(images["finisher"], ""))
+    spent = dict(
+        zip(images["image"].to_pylist(), pc.add(images["forwards"], images["backwards"]).to_pylist(), strict=True)
+    )
+    return float(np.mean(list(spent.values()) or [sum(run.perturbations[cell.key].passes())]))

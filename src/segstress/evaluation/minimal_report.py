@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from ..reports.kit.table import Table
 from ..reports.minimal.page import write_minimal
 from ..reports.minimal.tables import table
 from ..results.minimal import finds
-from ..runtime import Store
+from ..results.run import Run
 
 
 def report(folder: Path, one_trajectory: bool = False) -> tuple[Table, Path]:
@@ -21,15 +20,15 @@ def report(folder: Path, one_trajectory: bool = False) -> tuple[Table, Path]:
 
 def _remarks(folder: Path, one_trajectory: bool) -> list[str]:
     """What a reader must know of the way of the run."""
-    remarks = []
-    if json.loads((folder / "environment.json").read_text())["numerics"].get("fold"):
+    run, remarks = Run(folder), []
+    if run.environment["numerics"].get("fold"):
         remarks.append(
             "Gradients came from a copy of the model with BatchNorm folded into its convolutions, where that changed no"
             " logit by more than 0.001; every result was judged by the model itself."
         )
     if one_trajectory:
         remarks.append("Lower thresholds are also shown from runs that were aimed at a higher one, and named so.")
-    missed = sum(row["status"] != "ok" for cell in Store(folder).cells() for row in Store(folder).rows(cell, "images"))
+    missed = sum(len(run.ids(cell, "error", "skipped")) for cell in run.cells)
     if missed:
         remarks.append(f"{missed} answers are missing because their image was skipped or could not be used.")
     return remarks

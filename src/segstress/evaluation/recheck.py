@@ -28,8 +28,8 @@ def faults(perturbation: Perturbation, batch: Batch, result: Result, zones: Mapp
     note((low < 0) | (high > 1), "pixels outside [0, 1]")
     if "inside" in zones:
         note(((delta != 0) & ~zones["inside"][:, None]).flatten(1).any(1), "pixels changed outside the region")
-    threat = getattr(perturbation, "threat", None)
-    if isinstance(threat, Threat) and math.isfinite(threat.radius):
+    threat = perturbation.threat
+    if threat is not None and math.isfinite(threat.radius):
         norm, radius = threat.norm, threat.radius
         slack = SLACK if norm == "linf" else SLACK * math.sqrt(delta[0].numel())
         note(norms(delta)[norm] > radius + slack, f"outside the {norm} ball of radius {format_radius(radius)}")

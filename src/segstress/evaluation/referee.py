@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..attacks import Attack
-from ..attacks.alone import Alone
+from ..attacks.alone import Alone, by_parts
 from ..attacks.search.feasible import norms
 from ..core import Batch, Perturbation, Perturbed, Result, Scene, aimed, seeded
 from ..data import Dataset, Sample, resize, stack
@@ -26,11 +25,12 @@ from .witness import Witness
 
 
 @dataclass(frozen=True)
-class Judge:
-    """A model, a dataset and a perturbation, ready to judge samples of one size."""
+class Referee:
+    """A model, a dataset and a perturbation, ready to referee samples of one size."""
 
     model: nn.Module
     data: Dataset
+    decode: Callable[[str], Sample]  # an image of the data, which may have been decoded before
     perturbation: Perturbation
     seed: int
     numerics: Numerics
@@ -40,7 +40,7 @@ class Judge:
     def __call__(self, samples: Sequence[Sample]) -> Shard:
         """Rows, counts, objects and kept pictures of these samples."""
         batch = self._batch(samples)
-        if isinstance(self.perturbation, Alone):
+        if by_parts(self.perturbation):
             return self._in_parts(samples, batch, self.perturbation)
         with seeded(self.seed, " ".join(batch.ids), "draws of the model"):
             batch = self._aimed(batch)
@@ -51,7 +51,8 @@ class Judge:
             batch, perturbed = self._batch(samples), resized(perturbed, self.data.resize)
         logits = self._logits(batch.images)
         clean, unit = predict(logits), mean_margin(logits, batch)
-        shard = Shard(traces=list(trace_rows(batch.ids, perturbed)))
+        traced = "aim" not in perturbed.zones  # else it was after some pixels only
+        shard = Shard(traces=list(trace_rows(batch.ids, perturbed)) if traced else [])
         for result, flaws in zip(perturbed.results, wrong, strict=True):
             self._record(shard, samples, batch, perturbed, result, flaws, clean, unit)
         return shard
@@ -75,11 +76,11 @@ class Judge:
     @property
     def native(self) -> bool:
         """Whether the perturbation acts before images are brought to the model's size."""
-        return getattr(self.perturbation, "stage", "network") == "native"
+        return self.perturbation.stage == "native"
 
     def read(self, id_: str) -> Sample:
         """One sample, at the size at which the perturbation acts."""
-        sample = self.data.read(id_)
+        sample = self.decode(id_)
         return sample if self.native else resize(sample, self.data.resize)
 
     def _batch(self, samples: Sequence[Sample]) -> Batch:
@@ -87,7 +88,7 @@ class Judge:
 
     def _aimed(self, batch: Batch) -> Batch:
         """The batch with what a targeted attack wants of it."""
-        threat = getattr(self.perturbation, "threat", None)
+        threat = self.perturbation.threat
         if threat is None or threat.target is None:
             return batch
         scene = Scene(self.model, len(self.data.classes), tuple(self.data.ids()), lambda id_: self.read(id_).image)
@@ -167,10 +168,11 @@ class Judge:
         self, batch: Batch, perturbed: Perturbed, result: Result, prediction: Tensor, clean: Tensor
     ) -> dict[str, Tensor]:
         """What a search for smallness is measured by: size before polishing, share won, and won at 8 bits."""
-        if result.raw_size is None or not isinstance(self.perturbation, Attack):
+        threat = self.perturbation.threat
+        if result.raw_size is None or threat is None:
             return {}
         rounded = self.predict((result.images * 255).round() / 255)
-        shares = [won(self.perturbation.threat, batch, seen, clean, perturbed.zones) for seen in (prediction, rounded)]
+        shares = [won(threat, batch, seen, clean, perturbed.zones) for seen in (prediction, rounded)]
         return {"raw_size": result.raw_size, "won": shares[0], "won_8bit": shares[1]}
 
     def _object_rows(self, row: Row, sample: Sample, maps: Mapping[str, Tensor]) -> Iterator[Row]:

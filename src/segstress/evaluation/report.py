@@ -11,6 +11,7 @@ from ..doctor import annotate
 from ..reports.kit.table import Table
 from ..reports.study.report import write
 from ..reports.study.summary import summary
+from ..results.run import Run
 from ..results.studies import read_studies
 from ..results.study import Study
 
@@ -31,4 +32,4 @@ def figures(folders: Sequence[Path]) -> dict[str, Any]:
 
 def studies(folders: Iterable[Path]) -> list[Study]:
     """One study for each model, dataset and threat found in the folders, with all that speaks against it."""
-    return [annotate(study, folder) for folder in folders for study in read_studies(folder)]
+    return [annotate(study, run) for run in map(Run, folders) for study in read_studies(run)]

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from ..core import Batch
-from ..data import stack
 from ..doctor.flag import Diagnosis, Flag
-from ..runtime import Cell, Store
-from .worker import Work
+from ..results.run import Run
+from ..runtime import Cell
+from .worker import Worker
 
 SAMPLES = 4  # kept images of each cell that are judged again
 LOST = 0.05  # accuracy that rounding may give back
 
 
-def round_off(store: Store, cells: Sequence[Cell], work: Work) -> list[Diagnosis]:
+def round_off(run: Run, cells: Sequence[Cell], worker: Worker) -> list[Diagnosis]:
     """One diagnosis for each attack whose images do not survive."""
     found = []
     for cell in (cell for cell in cells if cell.perturbation["kind"] == "attack"):
-        exact, rounded = _accuracies(store, cell, work)
+        exact, rounded = _accuracies(run, cell, worker)
         if rounded > exact + LOST:
             flag = Flag(
                 "eight-bit",
@@ -33,20 +33,21 @@ def round_off(store: Store, cells: Sequence[Cell], work: Work) -> list[Diagnosis
     return found
 
 
-def _accuracies(store: Store, cell: Cell, work: Work) -> tuple[float, float]:
+def _accuracies(run: Run, cell: Cell, worker: Worker) -> tuple[float, float]:
     """Accuracy on a few kept images, as they are and rounded."""
-    kept, judge = store.arrays(cell, "kept", store.kept(cell)[:SAMPLES]), work.judge(cell)
+    (kept, maps), referee = run.pictures(cell, run.kept(cell)[:SAMPLES]), worker.referee(cell)
     right, right_rounded, total = 0, 0, 0
     for key in sorted(key for key in kept if not key.startswith("miou|"))[:SAMPLES]:
-        pixels = torch.from_numpy(kept[key])[None].to(work.numerics.device, work.numerics.torch_dtype())
+        pixels = torch.from_numpy(kept[key])[None].to(worker.numerics.device, worker.numerics.torch_dtype())
+        truth = torch.from_numpy(maps[f"truth|{key.partition('|')[2]}"].astype(np.int64)).to(pixels.device)
         try:
-            batch = stack([judge.read(key.partition("|")[2])]).to(work.numerics.device)
-            exact, rounded = (_correct(judge.predict(each), batch) for each in (pixels, (255 * pixels).round() / 255))
+            exact, rounded = (_correct(referee.predict(each), truth) for each in (pixels, (255 * pixels).round() / 255))
         except Exception:  # noqa: BLE001 - the run is done, and a model that fails here cannot take it back
             continue
-        right, right_rounded, total = right + exact, right_rounded + rounded, total + int(batch.valid.sum())
+        right, right_rounded, total = right + exact, right_rounded + rounded, total + int((truth >= 0).sum())
     return right / max(total, 1), right_rounded / max(total, 1)
 
 
-def _correct(prediction: Tensor, batch: Batch) -> int:
-    return int(((prediction == batch.labels) & batch.valid).sum())
+def _correct(prediction: Tensor, truth: Tensor) -> int:
+    """Pixels that are right; void is negative, and no prediction."""
+    return int((prediction == truth).sum())

@@ -8,27 +8,31 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 import torch
 import yaml
 
 from ..core import BadInput, digest, seed_of, to_plain
 from ..core.files import alone, write
 from ..data import datasets
-from ..doctor import Diagnosis, admit, examine, keep_notes
+from ..doctor import Diagnosis, admit, examine_model, keep_notes
+from ..models import forget, ready
 from ..planning.battery import label
 from ..planning.parts import check_truth
 from ..planning.plan import Plan, names, read_plan
+from ..results.run import Run
 from ..results.timings import note
 from ..runtime import Cell, Local, Progress, RunOptions, Store, record
 from .rounding import round_off
-from .schedule import Stage, stages, units
-from .worker import Work
+from .schedule import Phase, phases, units
+from .worker import Worker
 
+COLUMNS = ("image", "status", "message")
 GALLERY = 24  # images of each dataset that always keep their pictures
 
 
 @dataclass(frozen=True)
-class Run:
+class Evaluated:
     """A folder of results and what went wrong on the way."""
 
     folder: Path
@@ -41,7 +45,7 @@ def evaluate(
     out: Path | str | None = None,
     ways: RunOptions | None = None,
     progress: Progress | None = None,
-) -> Run:
+) -> Evaluated:
     """Answer all that a plan asks and that its folder does not hold yet."""
     plan = plan if isinstance(plan, Plan) else read_plan(plan)
     ways, progress = ways or RunOptions(), progress or Progress()
@@ -49,34 +53,46 @@ def evaluate(
     _check_device(plan.numerics.device)
     with alone(folder):
         check_truth(plan)
-        store, cells = Store(folder), plan.cells()
+        store = Store(folder)
+        cells, before = _survey(plan)
         _admit(store, cells)
-        before = examine(plan)
         admit(plan, before)
         _warn(before, progress)
         record(folder, plan.numerics, allow_other=ways.other_numerics)
-        plan = replace(plan, battery_label=_battery_label(plan))
-        write(folder / "plan.yaml", yaml.safe_dump(to_plain(plan), sort_keys=False).encode())
+        labelled = replace(plan, battery_label=_battery_label(plan))
+        write(folder / "plan.yaml", yaml.safe_dump(to_plain(labelled), sort_keys=False).encode())
         for cell in cells:
             store.begin(cell)
-        work = Work(folder, plan.numerics, _pictured(plan, cells), tuple(plan.plugins), plan.done_at)
-        for stage in stages(plan, store, cells, ways.workers):
-            _answer(stage, plan, store, work, ways, progress)
-        after = round_off(store, cells, work)
+        worker = Worker(folder, plan.numerics, _pictured(plan, cells), tuple(plan.plugins), plan.done_at)
+        for phase in phases(plan, store, cells, ways.workers):
+            _carry_out(phase, plan, store, worker, ways, progress)
+        run = Run(folder, plan)
+        after = round_off(run, cells, worker)
         _warn(after, progress)
         keep_notes(folder, [*before, *after])
-        run = Run(folder, *_told(store, cells))
-        for note in run.notes:
+        done = Evaluated(folder, *_messages(run))
+        for note in done.notes:
             progress.warn(note)
-        return run
+        return done
+
+
+def _survey(plan: Plan) -> tuple[list[Cell], list[Diagnosis]]:
+    """Load each model once: the cells that it is asked for, and what speaks against it."""
+    forget()
+    prints, diagnoses = [], []
+    for model in plan.models:
+        network, weights = ready(model, plan.numerics.device, plan.numerics.torch_dtype())
+        prints.append(weights)
+        diagnoses += examine_model(plan, model, network)
+    return plan.cells(prints), diagnoses
 
 
 def _battery_label(plan: Plan) -> str:
     """The battery as figures name it; with other attacks beside it, or only those that fit a budget, they say so."""
-    if not plan.battery:
+    if not plan.battery or plan.attacks is None:
         return ""
     beside = f" and {len(plan.perturbations)} more" if plan.perturbations else ""
-    return label(plan.battery) + beside + (" within a budget" if plan.budget else "")
+    return label(plan.battery, plan.attacks) + beside + (" within a budget" if plan.budget else "")
 
 
 def _warn(diagnoses: Sequence[Diagnosis], progress: Progress) -> None:
@@ -111,26 +127,30 @@ def _pictured(plan: Plan, cells: Sequence[Cell]) -> frozenset[str]:
     return frozenset(keep)
 
 
-def _answer(stage: Stage, plan: Plan, store: Store, work: Work, ways: RunOptions, progress: Progress) -> None:
-    """Answer what a stage is missing."""
-    todo = units(plan, store, stage, ways.shard_size, retry_errors=ways.retry_errors)
+def _carry_out(phase: Phase, plan: Plan, store: Store, worker: Worker, ways: RunOptions, progress: Progress) -> None:
+    """Answer what a phase is missing."""
+    todo = units(plan, store, phase, ways.shard_size, retry_errors=ways.retry_errors)
     progress.begin(sum(unit.answers for unit in todo))
-    for answers, timings in Local(ways.workers, plan.numerics.threads).map(work, todo):
+    for answers, timings in Local(ways.workers, plan.numerics.threads).map(worker, todo):
         note(store.folder, timings)
         progress.advance(answers)
 
 
-def _told(store: Store, cells: Sequence[Cell]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Every image that could not be answered, with the reason; and what else is to be said of images, each once."""
-    rows = [row for cell in cells for row in store.rows(cell, "images")]
-    errors = dict.fromkeys(f"{row['image']}: {row['message']}" for row in rows if row["status"] == "error")
-    told: dict[str, set[str]] = {}
-    for row in rows:
-        if row["status"] != "error" and row["message"] and not row["finisher"]:
-            told.setdefault(row["message"], set()).add(row["image"])
+def _messages(run: Run) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Every image that failed, with the reason; and what else is to be said of images, each once."""
+    errors: dict[str, None] = {}
+    said: dict[str, set[str]] = {}
+    for cell in run.cells:
+        images = run.images(cell)
+        messages = images.filter(pc.and_(pc.not_equal(images["message"], ""), pc.equal(images["finisher"], "")))
+        for image, status, message in zip(*(messages[name].to_pylist() for name in COLUMNS), strict=True):
+            if status == "error":
+                errors[f"{image}: {message}"] = None
+            else:
+                said.setdefault(message, set()).add(image)
     notes = [
         f"{note} ({min(images)}{f' and {len(images) - 1} more' if len(images) > 1 else ''})"
-        for note, images in told.items()
+        for note, images in said.items()
     ]
     return tuple(errors), tuple(sorted(notes))
 

@@ -1,43 +1,43 @@
-"""A run in stages: units of what is missing, chains that spare finished images, an audit before the rest."""
+"""A run in phases: units of what is missing, chains that spare finished images, an audit before the rest."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-from ..attacks import Attack
-from ..attacks.alone import Alone
 from ..core import Perturbation, digest, perturbations, seed_of
 from ..core.files import write
 from ..data import datasets
 from ..planning.battery import Battery
 from ..planning.cost import affordable_passes
 from ..planning.plan import Plan
+from ..results.run import Run
+from ..results.study import AttackSelection
 from ..runtime import Cell, Store, Unit
-from .audit import Choice, Rule, choose
+from .audit import SelectionRule, choose
 from .worker import finishers
 
 
 @dataclass(frozen=True)
-class Stage:
-    """Cells and the images that they must answer before the next stage begins."""
+class Phase:
+    """Cells and the images that they must answer before the next phase begins."""
 
     cells: Sequence[Cell]
     ids: Callable[[Cell], list[str]]
     chained: bool  # whether later attacks of a battery are spared what earlier ones finished
 
 
-def stages(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> Iterator[Stage]:
-    """One stage; or, with an audit, all attacks on what they leave of a sample, then those worth it on the rest."""
+def phases(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> Iterator[Phase]:
+    """One phase; or, with an audit, all attacks on what they leave of a sample, then those worth it on the rest."""
 
     def everything(cell: Cell) -> list[str]:
         return plan.ids(datasets.build(cell.data))
 
     audited = plan.audited()
     if audited is None:
-        yield Stage(cells, everything, chained=not plan.exhaustive)
+        yield Phase(cells, everything, chained=not plan.exhaustive)
         return
 
     def sample(cell: Cell) -> list[str]:
@@ -46,25 +46,26 @@ def stages(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> Ite
         chosen = set(first[: audited.sample(len(ids))])
         return [id_ for id_ in ids if id_ in chosen]
 
-    yield Stage(cells, sample, chained=True)
+    yield Phase(cells, sample, chained=True)
     choices = _choices(plan, audited, store, cells, workers)
     dropped = {key for choice in choices for key in choice.dropped}
-    yield Stage([cell for cell in cells if cell.key not in dropped], everything, chained=True)
+    yield Phase([cell for cell in cells if cell.key not in dropped], everything, chained=True)
 
 
-def _choices(plan: Plan, audited: Battery, store: Store, cells: Sequence[Cell], workers: int) -> list[Choice]:
+def _choices(plan: Plan, audited: Battery, store: Store, cells: Sequence[Cell], workers: int) -> list[AttackSelection]:
     """The choice for each model, dataset and threat; once made it stands, so that a resumed run keeps to it."""
     path = store.folder / "choice.json"
     if path.exists():
-        return [Choice(**plain) for plain in json.loads(path.read_text())]
+        return list(map(AttackSelection.read, json.loads(path.read_text())))
     choices = []
     for chain in chains(plan, cells, chained=True):
         if len(chain) > 1:
             clean = next(c for c in cells if c.prints == chain[0].prints and c.perturbation["kind"] == "clean")
             affordable = affordable_passes(plan, chain[0], workers) if plan.budget else float("inf")
             spend = audited.rest(len(plan.ids(datasets.build(clean.data))))
-            choices.append(choose(store, clean, chain, Rule(audited.tolerance, audited.core, spend, affordable)))
-    write(path, json.dumps([asdict(choice) for choice in choices], indent=1).encode())
+            rule = SelectionRule(audited.tolerance, audited.core, spend, affordable)
+            choices.append(choose(Run(store.folder), clean, chain, rule))
+    write(path, json.dumps([choice.plain() for choice in choices], indent=1).encode())
     return choices
 
 
@@ -80,27 +81,27 @@ def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cel
 
 def _harms(change: Perturbation) -> bool:
     """Whether wrong pixels are all that it is after: not a smaller delta, nor a prediction of its own choice."""
-    if isinstance(change, Alone):
+    if change.parts:
         return False  # no single image is as wrong as all its parts together
-    return not isinstance(change, Attack) or (math.isfinite(change.threat.radius) and change.threat.target is None)
+    return change.threat is None or (math.isfinite(change.threat.radius) and change.threat.target is None)
 
 
-def units(plan: Plan, store: Store, stage: Stage, shard_size: int, *, retry_errors: bool) -> list[Unit]:
-    """What a stage is missing, cut into units of whole batches, at least `shard_size` images where there are as many.
+def units(plan: Plan, store: Store, phase: Phase, shard_size: int, *, retry_errors: bool) -> list[Unit]:
+    """What a phase is missing, cut into units of whole batches, at least `shard_size` images where there are as many.
 
-    Which images make a batch follows from their places in the stage alone, never from the size of a shard or from what
+    Which images make a batch follows from their places in the phase alone, never from the size of a shard or from what
     is missing, since a result may depend on its batch by rounding."""
     size = plan.numerics.batch_size
     found: list[Unit] = []
-    for chain in chains(plan, stage.cells, chained=stage.chained):
-        ids = stage.ids(chain[0])
-        again = {"retry_errors": retry_errors, "retry_spared": not stage.chained}
+    for chain in chains(plan, phase.cells, chained=phase.chained):
+        ids = phase.ids(chain[0])
+        again = {"retry_errors": retry_errors, "retry_spared": not phase.chained}
         missing = {cell.key: set(store.missing(cell, ids, **again)) for cell in chain}
         wanted = set().union(*missing.values())
         batches = [[id_ for id_ in ids[place : place + size] if id_ in wanted] for place in range(0, len(ids), size)]
         finished: dict[str, str] = {}
         for cell in reversed(chain[:-1]):
-            finished |= finishers(cell.key, store.rows(cell, "images"), plan.done_at)
+            finished |= finishers(cell.key, store.table(cell, "images").to_pylist(), plan.done_at)
         for some in _whole(batches, shard_size):
             together = [id_ for batch in some for id_ in batch]
             steps = tuple((cell, tuple(id_ for id_ in together if id_ in missing[cell.key])) for cell in chain)

@@ -1,4 +1,4 @@
-"""Judge adversarial images that were made elsewhere: a run like any other, whose one attack hands them over."""
+"""Referee adversarial images that were made elsewhere: a run like any other, whose one attack hands them over."""
 
 from __future__ import annotations
 

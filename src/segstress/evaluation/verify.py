@@ -11,19 +11,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..attacks import Attack
-from ..attacks.alone import Alone
-from ..attacks.multi_attack import MultiAttack, first_wrong
-from ..core import BadInput, Batch, Result, seed_of
+from ..attacks.alone import Alone, by_parts
+from ..attacks.multi_attack import first_wrong
+from ..core import Batch, Result, seed_of
 from ..data import resize, stack
 from ..metrics.counts import ACTUAL, HITS, count
 from ..metrics.objects import objects
-from ..planning.plan import read_plan
 from ..results.part_frames import example_number
-from ..runtime import Cell, Shard, Store
+from ..results.run import Run
+from ..runtime import Cell, Shard
 from .recheck import faults
-from .referee import Judge
-from .worker import Work
+from .referee import Referee
+from .worker import Worker
 
 SHARE = 0.1  # of the images without kept pictures that are attacked again
 SLACK = 0.005  # share of pixels that may differ where batches of another size change the rounding
@@ -50,37 +49,35 @@ Counts = Mapping[tuple[str, str], np.ndarray]  # (image, goal) -> (classes, 3), 
 
 
 def verify(folder: Path) -> list[Verdict]:
-    """Judge a run's results again, cell by cell."""
-    store = Store(folder)
-    if not store.cells():
-        raise BadInput(f"{folder} holds no results; expected a folder made by segstress run or segstress attack")
-    plan = read_plan(folder / "plan.yaml")
-    torch.set_num_threads(plan.numerics.threads)
-    work = Work(folder, plan.numerics, frozenset(), tuple(plan.plugins))
-    return [_verify(store, cell, work) for cell in store.cells()]
+    """Referee a run's results again, cell by cell."""
+    run = Run(folder)
+    cells = run.cells
+    torch.set_num_threads(run.plan.numerics.threads)
+    worker = Worker(folder, run.plan.numerics, frozenset(), tuple(run.plan.plugins))
+    return [_verify(run, cell, worker) for cell in cells]
 
 
-def _verify(store: Store, cell: Cell, work: Work) -> Verdict:
-    stored = _counts(store.rows(cell, "counts"), len(cell.facts["classes"]))
-    judge = work.judge(cell)
-    if isinstance(judge.perturbation, Alone):
-        return _verify_parts(store, cell, work, judge, judge.perturbation)
+def _verify(run: Run, cell: Cell, worker: Worker) -> Verdict:
+    stored = _stored(run, cell)
+    referee = worker.referee(cell)
+    if by_parts(referee.perturbation):
+        return _verify_parts(run, cell, worker, referee, referee.perturbation)
     found: list[str] = []
     seen: dict[str, tuple[int, int, int]] = {}
-    for kept in store.batches(cell, "kept"):
+    for kept in run.store.batches(cell, "kept"):
         for key, image in kept.items():
             goal, _, id_ = key.partition("|")
-            batch = _batch(judge, id_)
+            batch = _batch(referee, id_)
             pixels = torch.from_numpy(image)[None].to(batch.images)
-            found += [f"{id_} ({goal}): {fault}" for fault in _faults(judge, batch, goal, pixels)]
-            tally, tally_8bit = (_tally(judge, batch, each) for each in (pixels, (pixels * 255).round() / 255))
-            found += _differences({(id_, goal): tally}, stored, work.numerics.batch_size)
+            found += [f"{id_} ({goal}): {fault}" for fault in _faults(referee, batch, goal, pixels)]
+            tally, tally_8bit = (_tally(referee, batch, each) for each in (pixels, (pixels * 255).round() / 255))
+            found += _differences({(id_, goal): tally}, stored, worker.numerics.batch_size)
             seen[key] = (tally[:, HITS].sum(), tally_8bit[:, HITS].sum(), tally[:, ACTUAL].sum())
-        if isinstance(judge.perturbation, MultiAttack):
-            found += _together(judge, judge.perturbation, kept, stored)
+        if cell.perturbation["kind"] == "multi-attack":
+            found += _together(referee, cell.perturbation, kept, stored)
     chosen = _tenth(cell, {id_ for id_, _ in stored} - {key.partition("|")[2] for key in seen})
     found += _differences(
-        _counts(_repeat(work, cell, chosen).counts, len(judge.data.classes)), stored, work.numerics.batch_size
+        _counts(_repeat(worker, cell, chosen).counts, len(referee.data.classes)), stored, worker.numerics.batch_size
     )
     right, right_8bit, total = np.sum(list(seen.values()), axis=0) if seen else (math.nan, math.nan, 1)
     return Verdict(cell.label, len(seen), len(chosen), tuple(found), right / total, right_8bit / total)
@@ -91,82 +88,96 @@ def _tenth(cell: Cell, ids: Iterable[str]) -> tuple[str, ...]:
     return tuple(id_ for id_ in sorted(ids) if seed_of(cell.seed, id_, "verify") < SHARE * 2**63)
 
 
-def _verify_parts(store: Store, cell: Cell, work: Work, judge: Judge, alone: Alone) -> Verdict:
+def _verify_parts(run: Run, cell: Cell, worker: Worker, referee: Referee, alone: Alone) -> Verdict:
     """Parts attacked alone: the erased objects that were kept, judged again, and all parts of a tenth of the images."""
     found, seen = [], []
-    for key, image in (item for kept in store.batches(cell, "kept") for item in kept.items()):
+    for key, image in (item for kept in run.store.batches(cell, "kept") for item in kept.items()):
         goal, _, id_ = key.partition("|")
-        batch = _batch(judge, id_)
+        batch = _batch(referee, id_)
         pixels = torch.from_numpy(image)[None].to(batch.images)
-        found += [f"{id_} ({goal}): {fault}" for fault in _faults(judge, batch, goal, pixels)]
-        part = _object(judge, batch, example_number(key))
-        stands, stands_8bit = (_right(judge, batch, part, each) for each in (pixels, (pixels * 255).round() / 255))
+        found += [f"{id_} ({goal}): {fault}" for fault in _faults(referee, batch, goal, pixels)]
+        part = _object(referee, batch, example_number(key))
+        stands, stands_8bit = (_right(referee, batch, part, each) for each in (pixels, (pixels * 255).round() / 255))
         found += [f"{id_} ({goal}): {stands} pixels of the object are right"] if stands else []
         seen.append((stands, stands_8bit, int(part.sum())))
     zone = "all" if alone.parts == "objects" else "sampled"
-    stored = _counts(store.rows(cell, "counts"), len(cell.facts["classes"]), zone)
+    stored = _stored(run, cell, zone)
     ids = sorted({id_ for id_, _ in stored})
     chosen = _tenth(cell, ids) or tuple(ids[:1])  # of pixels no picture is kept, so some image must be attacked again
-    again = _counts(_repeat(work, cell, chosen).counts, len(judge.data.classes), zone)
-    found += _differences(again, stored, work.numerics.batch_size)
+    again = _counts(_repeat(worker, cell, chosen).counts, len(referee.data.classes), zone)
+    found += _differences(again, stored, worker.numerics.batch_size)
     right, right_8bit, total = np.sum(seen, axis=0) if seen else (math.nan, math.nan, 1)
     return Verdict(cell.label, len(seen), len(chosen), tuple(found), right / total, right_8bit / total)
 
 
-def _object(judge: Judge, batch: Batch, number: int) -> torch.Tensor:
+def _object(referee: Referee, batch: Batch, number: int) -> torch.Tensor:
     """The pixels of one object of an image."""
-    found = objects(batch.labels[0].cpu().numpy(), batch.valid[0].cpu().numpy(), judge.data.background)
+    found = objects(batch.labels[0].cpu().numpy(), batch.valid[0].cpu().numpy(), referee.data.background)
     return torch.from_numpy(found.components == number + 1).to(batch.labels.device)
 
 
-def _right(judge: Judge, batch: Batch, part: torch.Tensor, pixels: torch.Tensor) -> int:
-    return int((part & (_predict(judge, pixels) == batch.labels)).sum())
+def _right(referee: Referee, batch: Batch, part: torch.Tensor, pixels: torch.Tensor) -> int:
+    return int((part & (_predict(referee, pixels) == batch.labels)).sum())
 
 
-def _faults(judge: Judge, batch: Batch, goal: str, pixels: torch.Tensor) -> list[str]:
+def _faults(referee: Referee, batch: Batch, goal: str, pixels: torch.Tensor) -> list[str]:
     """Ball, box and region of a kept image."""
-    change = judge.perturbation
-    inside = change.region if isinstance(change, Attack | MultiAttack) else None
-    zones = {} if inside is None else {"inside": inside.mask(batch, judge.seed)}
+    change = referee.perturbation
+    inside = None if change.threat is None else change.region  # a corruption may act before images are resized
+    zones = {} if inside is None else {"inside": inside.mask(batch, referee.seed)}
     result = Result(goal, pixels, torch.zeros(len(batch)))
     return [fault for fault in faults(change, batch, result, zones) if fault]
 
 
-def _batch(judge: Judge, id_: str) -> Batch:
-    return stack([resize(judge.data.read(id_), judge.data.resize)]).to(judge.numerics.device)
+def _batch(referee: Referee, id_: str) -> Batch:
+    return stack([resize(referee.data.read(id_), referee.data.resize)]).to(referee.numerics.device)
 
 
-def _together(judge: Judge, change: MultiAttack, kept: Mapping[str, np.ndarray], stored: Counts) -> list[str]:
+def _together(referee: Referee, spec: Mapping[str, Any], kept: Mapping[str, np.ndarray], stored: Counts) -> list[str]:
     """What several attacks have fooled together, pixel by pixel from the image that each of them left."""
     found = []
     for id_ in sorted({key.partition("|")[2] for key in kept}):
-        batch = _batch(judge, id_)
-        together = _predict(judge, batch.images)
+        batch = _batch(referee, id_)
+        together = _predict(referee, batch.images)
         again = {}
-        for number in range(1, change.number + 1):
+        for number in range(1, spec["number"] + 1):
             pixels = torch.from_numpy(kept[f"attack-{number}|{id_}"])[None].to(batch.images)
-            together = first_wrong(batch, together, _predict(judge, pixels))
-            again[id_, f"cumulative-{number}"] = _count(judge, batch, together)
-        if change.every_iterate:  # which also fools what only steps on the way did, and those are not kept
+            together = first_wrong(batch, together, _predict(referee, pixels))
+            again[id_, f"cumulative-{number}"] = _count(referee, batch, together)
+        if spec["every_iterate"]:  # which also fools what only steps on the way did, and those are not kept
             again = {key: tally for key, tally in again.items() if stored[key][:, HITS].sum() > tally[:, HITS].sum()}
-        found += _differences(again, stored, judge.numerics.batch_size)
+        found += _differences(again, stored, referee.numerics.batch_size)
     return found
 
 
-def _tally(judge: Judge, batch: Batch, pixels: torch.Tensor) -> np.ndarray:
-    return _count(judge, batch, _predict(judge, pixels))
+def _tally(referee: Referee, batch: Batch, pixels: torch.Tensor) -> np.ndarray:
+    return _count(referee, batch, _predict(referee, pixels))
 
 
-def _predict(judge: Judge, pixels: torch.Tensor) -> torch.Tensor:
-    return judge.predict(pixels.to(judge.numerics.torch_dtype()))
+def _predict(referee: Referee, pixels: torch.Tensor) -> torch.Tensor:
+    return referee.predict(pixels.to(referee.numerics.torch_dtype()))
 
 
-def _count(judge: Judge, batch: Batch, prediction: torch.Tensor) -> np.ndarray:
-    return count(prediction, batch.labels, batch.valid, len(judge.data.classes))[0].cpu().numpy()
+def _count(referee: Referee, batch: Batch, prediction: torch.Tensor) -> np.ndarray:
+    return count(prediction, batch.labels, batch.valid, len(referee.data.classes))[0].cpu().numpy()
 
 
-def _repeat(work: Work, cell: Cell, ids: Sequence[str]) -> Shard:
-    return work.answer(cell, ids)
+def _repeat(worker: Worker, cell: Cell, ids: Sequence[str]) -> Shard:
+    return worker.evaluate(cell, ids)
+
+
+def _stored(run: Run, cell: Cell, zone: str = "all") -> dict[tuple[str, str], np.ndarray]:
+    """Stored counts of the perturbed prediction over a zone, of every image and goal that has any."""
+    ids = run.ids(cell, "ok")
+    tables = {
+        goal: table for (goal, of, state), table in run.counts(cell, ids).items() if (of, state) == (zone, "perturbed")
+    }
+    return {
+        (id_, goal): tally
+        for goal, table in tables.items()
+        for id_, tally in zip(ids, table, strict=True)
+        if tally.any()
+    }
 
 
 def _counts(rows: Sequence[Mapping[str, Any]], classes: int, zone: str = "all") -> dict[tuple[str, str], np.ndarray]:

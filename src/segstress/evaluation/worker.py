@@ -1,13 +1,13 @@
-"""One unit of work, as a worker does it: read, judge, write the shard; a fault is its own image's and no other's."""
+"""One unit of work, as a worker does it: read, evaluate, write the shard; a fault is its own image's alone."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,16 @@ from torch import nn
 from ..core import BadImage, BadInput, import_source, perturbations
 from ..data import Sample, datasets, readable
 from ..metrics.counts import few
-from ..models import load as load_model
+from ..models import ready
 from ..models.folding import fold
 from ..results.timings import Timing
 from ..runtime import Cell, Numerics, Shard, Store, Unit
-from .referee import Judge
+from .referee import Referee
 from .rows import row_of
 
 
 @dataclass(frozen=True)
-class Work:
+class Worker:
     """What a worker does with a unit; travels to it as plain data."""
 
     folder: Path
@@ -35,62 +35,61 @@ class Work:
     done_at: float = 0.0  # share of correct pixels at which an image is finished
 
     def __call__(self, unit: Unit) -> tuple[int, list[Timing]]:
-        """Answer a unit, cell after cell, and write a shard for each; the number of answers, and their times."""
+        """Evaluate a unit, cell after cell, and write a shard for each; the number of answers, and their times."""
         finished, timings = dict(unit.finished), []
+        decode = cache(datasets.build(unit.steps[0][0].data).read)  # all its cells look at the same images
         for cell, ids in unit.steps:
-            asked = [id_ for id_ in ids if id_ not in finished]
+            left = [id_ for id_ in ids if id_ not in finished]
             started = time.perf_counter()
             shard = Shard()
             for batch in unit.batches:
-                shard.extend(self.answer(cell, [id_ for id_ in batch if id_ in asked]))
+                shard.extend(self.evaluate(cell, [id_ for id_ in batch if id_ in left], decode))
             elapsed = time.perf_counter() - started
-            timings += [Timing(cell.key, id_, elapsed / len(asked)) for id_ in asked]
+            timings += [Timing(cell.key, id_, elapsed / len(left)) for id_ in left]
             shard.images += [_spared(id_, cell.seed, finished[id_]) for id_ in ids if id_ in finished]
             Store(self.folder).add(cell, shard)
             if len(unit.steps) > 1:
                 finished |= finishers(cell.key, shard.images, self.done_at)
         return unit.answers, timings
 
-    def answer(self, cell: Cell, ids: Sequence[str]) -> Shard:
+    def evaluate(self, cell: Cell, ids: Sequence[str], decode: Callable[[str], Sample] | None = None) -> Shard:
         """The answers of one cell to some images."""
         if not ids:
             return Shard()
-        judge = self.judge(cell)
+        referee = self.referee(cell, decode)
         shard, samples = Shard(), []
         for id_ in ids:
             try:
-                samples.append(judge.read(id_))
+                samples.append(referee.read(id_))
             except BadImage as error:
-                shard.images.append(row_of(id_, judge.seed) | {"status": "error", "message": str(error)})
+                shard.images.append(row_of(id_, referee.seed) | {"status": "error", "message": str(error)})
         for group in _by_size(samples, self.numerics.batch_size):
-            shard.extend(_answer(judge, group))
+            shard.extend(_evaluate(referee, group))
         return shard
 
-    def judge(self, cell: Cell) -> Judge:
-        """The judge of a cell; the model is loaded once a process."""
+    def referee(self, cell: Cell, decode: Callable[[str], Sample] | None = None) -> Referee:
+        """The referee of a cell; the model is loaded once a process."""
         for plugin in self.plugins:
             import_source(plugin)
+        dataset, numerics = datasets.build(cell.data), self.numerics
         model, data = (json.dumps(dict(spec), sort_keys=True) for spec in (cell.model, cell.data))
-        return Judge(
-            model=_model(model, self.numerics),
-            searched=_folded(model, data, self.numerics) if self.numerics.fold else None,
-            data=datasets.build(cell.data),
+        return Referee(
+            model=ready(cell.model, numerics.device, numerics.torch_dtype())[0],
+            searched=_folded(model, data, numerics) if numerics.fold else None,
+            data=dataset,
+            decode=decode or dataset.read,
             perturbation=perturbations.build(cell.perturbation),
             seed=cell.seed,
-            numerics=self.numerics,
+            numerics=numerics,
             keep=self.keep,
         )
 
 
 @lru_cache(maxsize=2)
-def _model(spec: str, numerics: Numerics) -> nn.Module:
-    return load_model(json.loads(spec)).to(numerics.device, numerics.torch_dtype())
-
-
-@lru_cache(maxsize=2)
 def _folded(model: str, data: str, numerics: Numerics) -> nn.Module:
     """The model for searching, tried out on the first image that it answers, so that every worker decides alike."""
-    network, dataset = _model(model, numerics), datasets.build(json.loads(data))
+    network, _ = ready(json.loads(model), numerics.device, numerics.torch_dtype())
+    dataset = datasets.build(json.loads(data))
     for sample in readable(dataset, dataset.ids()):
         with suppress(Exception):  # what the model raises on one image is told in that image's row
             return fold(network, sample.image[None].to(numerics.device, numerics.torch_dtype())).model
@@ -106,26 +105,26 @@ def _by_size(samples: Sequence[Sample], most: int) -> Iterator[list[Sample]]:
         yield from (group[first : first + most] for first in range(0, len(group), most))
 
 
-def _answer(judge: Judge, samples: Sequence[Sample]) -> Shard:
+def _evaluate(referee: Referee, samples: Sequence[Sample]) -> Shard:
     """Answers to a group; if it fails as a whole, to each of its images alone."""
     void = [sample for sample in samples if not sample.valid.any()]
     if void:
-        shard = Shard(images=[_failed(judge, sample, "skipped", "no valid pixel") for sample in void])
+        shard = Shard(images=[_failed(referee, sample, "skipped", "no valid pixel") for sample in void])
         seen = [sample for sample in samples if sample.valid.any()]
         if seen:
-            shard.extend(_answer(judge, seen))
+            shard.extend(_evaluate(referee, seen))
         return shard
     try:
-        return judge(samples)
+        return referee(samples)
     except Exception as error:
         if isinstance(error, BadInput) and not isinstance(error, BadImage):
             raise
         if len(samples) == 1:
             message = str(error) if isinstance(error, BadImage) else f"{type(error).__name__}: {error}"
-            return Shard(images=[_failed(judge, samples[0], "error", message.splitlines()[0])])
+            return Shard(images=[_failed(referee, samples[0], "error", message.splitlines()[0])])
     shard = Shard()
     for sample in samples:
-        shard.extend(_answer(judge, [sample]))
+        shard.extend(_evaluate(referee, [sample]))
     return shard
 
 
@@ -139,5 +138,5 @@ def _spared(id_: str, seed: int, finisher: str) -> dict[str, object]:
     return row_of(id_, seed) | {"status": "skipped", "message": f"finished by {finisher}", "finisher": finisher}
 
 
-def _failed(judge: Judge, sample: Sample, status: str, message: str) -> dict[str, object]:
-    return row_of(sample.id, judge.seed, sample) | {"status": status, "message": message}
+def _failed(referee: Referee, sample: Sample, status: str, message: str) -> dict[str, object]:
+    return row_of(sample.id, referee.seed, sample) | {"status": status, "message": message}

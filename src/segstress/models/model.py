@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import hashlib
+import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 import torch
@@ -55,6 +57,23 @@ def load(model: Spec | Model) -> Segmenter:
     chosen = build(model)
     network = chosen.network()
     return Segmenter(network, chosen.interface()).requires_grad_(False).eval()
+
+
+def ready(model: Spec | Model, device: str, dtype: torch.dtype) -> tuple[Segmenter, str]:
+    """A model on its device, and its fingerprint; the last two are remembered, until `forget` is called."""
+    return _ready(json.dumps(models.spec(build(model)), sort_keys=True), device, dtype)
+
+
+@lru_cache(maxsize=2)
+def _ready(spec: str, device: str, dtype: torch.dtype) -> tuple[Segmenter, str]:
+    segmenter = load(json.loads(spec))
+    weights = fingerprint(segmenter, json.loads(spec))  # before they are brought to another dtype
+    return segmenter.to(device, dtype), weights
+
+
+def forget() -> None:
+    """Load models anew from here on: their files may have changed."""
+    _ready.cache_clear()
 
 
 def build(model: Spec | Model) -> Model:

@@ -50,11 +50,10 @@ class Battery:
         return max(self.spend * images - sample, 0) / max(images - sample, 1)
 
 
-def label(name: str) -> str:
+def label(name: str, settings: Battery) -> str:
     """A battery as figures name it: `strong v1`; one of the user's also by a hash of what it says."""
-    asked = battery(name)
-    own = "" if name in batteries() else f" ({digest(to_plain(asked))})"
-    return f"{Path(name).name} v{asked.version}{own}"
+    own = "" if name in batteries() else f" ({digest(to_plain(settings))})"
+    return f"{Path(name).name} v{settings.version}{own}"
 
 
 def _plans() -> Traversable:

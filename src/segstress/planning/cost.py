@@ -9,14 +9,11 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from ..attacks import Attack
-from ..attacks.alone import Alone
-from ..attacks.multi_attack import MultiAttack
+from ..attacks.alone import by_parts
 from ..core import Perturbation
 from ..data import Dataset, resize, stack
 from ..data import load as load_data
-from ..models import load as load_model
-from ..models import models
+from ..models import models, ready
 from ..runtime import Cell
 from .parts import check_truth, count_parts
 from .plan import Plan
@@ -42,7 +39,7 @@ def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
     share = workers or len(os.sched_getaffinity(0))
     costs = []
     for model in map(models.build, plan.models):
-        network = load_model(model).to(plan.numerics.device, plan.numerics.torch_dtype())
+        network, _ = ready(model, plan.numerics.device, plan.numerics.torch_dtype())
         for data in map(load_data, plan.data):
             images, seconds = len(plan.ids(data)), _seconds(network, data, plan)
             for change in plan.changes():
@@ -56,22 +53,17 @@ def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
 def _passes(change: Perturbation, data: Dataset, plan: Plan) -> tuple[int, int, int]:
     """The most forwards and backwards on all images, and the forwards by which they are judged."""
     ids = plan.ids(data)
-    if isinstance(change, Alone):
+    forwards, backwards = change.passes()
+    if by_parts(change):
         parts = count_parts(change, data, ids)
-        return (*change.passes(parts), len(ids) + parts)
-    forwards, backwards = most_passes(change)
+        return parts * forwards, parts * backwards, len(ids) + parts
     return len(ids) * forwards, len(ids) * backwards, len(ids) * 3  # the clean prediction and that of every result
-
-
-def most_passes(change: Perturbation) -> tuple[int, int]:
-    """The most forwards and backwards that one image costs; corruptions do not look at the model."""
-    return change.passes() if isinstance(change, Attack | MultiAttack) else (0, 0)
 
 
 def affordable_passes(plan: Plan, cell: Cell, workers: int) -> float:
     """Forwards and backwards an image that fit into the budget, when every model and dataset gets an equal part."""
     data = load_data(cell.data)
-    model = load_model(cell.model).to(plan.numerics.device, plan.numerics.torch_dtype())
+    model, _ = ready(cell.model, plan.numerics.device, plan.numerics.torch_dtype())
     share = workers or len(os.sched_getaffinity(0))
     seconds = plan.budget * share / (len(plan.models) * len(plan.data) * max(len(plan.eps), 1))
     return 2 * seconds / (_seconds(model, data, plan) * len(plan.ids(data)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -77,12 +78,25 @@ class Plan:
 
     def changes(self) -> list[Perturbation]:
         """Clean, then the perturbations in their order, each once."""
+        return list(self._changes)
+
+    @cached_property
+    def _changes(self) -> list[Perturbation]:
         built = [perturbations.build("clean"), *self._read(self.perturbations), *self.waves(), *self.floors()]
         return list({digest(perturbations.spec(change)): change for change in built}.values())
 
+    @cached_property
+    def attacks(self) -> Battery | None:
+        """Its battery, read once."""
+        return battery(self.battery) if self.battery else None
+
     def waves(self) -> list[Perturbation]:
         """The battery in its order: each attack gets the images that the earlier ones left something of."""
-        return self._read(battery(self.battery).perturbations) if self.battery else []
+        return list(self._waves)
+
+    @cached_property
+    def _waves(self) -> list[Perturbation]:
+        return self._read(self.attacks.perturbations) if self.attacks else []
 
     def floors(self) -> list[Perturbation]:
         """Objects and pixels, each attacked by itself."""
@@ -92,12 +106,12 @@ class Plan:
 
     def audited(self) -> Battery | None:
         """The battery that is to be tried on a sample before attacks are chosen for the rest, if that is asked for."""
-        if self.exhaustive or not self.battery:
+        if self.exhaustive or self.attacks is None:
             return None
-        asked = battery(self.battery)
-        if self.budget and not asked.audit:
-            asked = replace(asked, audit=AUDIT)
-        return asked if asked.audit else None
+        audited = self.attacks
+        if self.budget and not audited.audit:
+            audited = replace(audited, audit=AUDIT)
+        return audited if audited.audit else None
 
     def _read(self, specs: Sequence[Spec]) -> list[Perturbation]:
         return [read_perturbation(spec, threat) for threat in self._threats() for spec in specs]
@@ -108,11 +122,13 @@ class Plan:
         common = {key: value for key, value in given.items() if value is not None}
         return [common | {"eps": eps} for eps in self.eps] or [common]
 
-    def cells(self) -> list[Cell]:
-        """Every combination, in declared order."""
+    def cells(self, prints: Sequence[str] | None = None) -> list[Cell]:
+        """Every combination, in declared order; without the models' fingerprints they are loaded for them."""
         sources = [(data, data.fingerprint()) for data in map(load_data, self.data)]
         changes = [(change, tuple(fingerprints(change))) for change in self.changes()]
-        networks = [(model, fingerprint(load_model(model), model)) for model in map(models.build, self.models)]
+        built = list(map(models.build, self.models))
+        if prints is None:
+            prints = [fingerprint(load_model(model), model) for model in built]
         return [
             Cell(
                 names={"model": model.label, "data": data.label, "perturbation": change.label},
@@ -124,7 +140,7 @@ class Plan:
                 facts=_facts(data),
                 files=files,
             )
-            for model, weights in networks
+            for model, weights in zip(built, prints, strict=True)
             for data, content in sources
             for change, files in changes
         ]

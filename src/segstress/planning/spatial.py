@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..core import BadImage, BadInput, Spec
+from ..core import BadImage, BadInput, Spec, to_plain
 from ..corruptions import expand
 from ..data import load as load_data
 from ..data import resize
@@ -84,9 +84,8 @@ def too_large(plan: Plan) -> Iterator[str]:
     """Warnings about patches and boxes that do not fit into the images of a dataset."""
     for spec in plan.data:
         for change in plan.changes():
-            height, width = _sides(spec, getattr(change, "stage", "network") == "native")
-            region = getattr(change, "region", None)
-            tall = getattr(region, "size", getattr(region, "height", 0))
-            wide = getattr(region, "size", getattr(region, "width", 0))
+            height, width = _sides(spec, change.stage == "native")
+            region = {} if change.region is None else to_plain(change.region)
+            tall, wide = (region.get("size", region.get(side, 0)) for side in ("height", "width"))
             if tall > height or wide > width:
                 yield f"{change.label}: {tall} x {wide} pixels do not fit into {height} x {width}, so they are cut"

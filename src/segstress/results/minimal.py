@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..attacks import Attack
-from ..core import BadInput, Norm, perturbations
-from ..runtime import Cell, Store
+import pyarrow.compute as pc
+
+from ..core import BadInput, Norm
+from ..runtime import Cell
 from . import timings
+from .run import Run
 
 
 @dataclass(frozen=True)
@@ -44,23 +46,24 @@ class Find:
 
 def finds(folder: Path, one_trajectory: bool = False) -> list[Find]:
     """What a run found; at a threshold only by attacks aimed at it, or also on the way of those aimed higher."""
-    store, seconds = Store(folder), timings.read(folder)
-    found = [find for cell in store.cells() for find in _finds(store, cell, seconds, one_trajectory)]
+    run, seconds = Run(folder), timings.read(folder)
+    cells = sorted(run.cells, key=lambda cell: cell.key)
+    found = [find for cell in cells for find in _finds(run, cell, seconds, one_trajectory)]
     if not found:
         raise BadInput(f"{folder} holds no search for a smallest delta; expected a folder made by segstress minimal")
     return found
 
 
-def _finds(store: Store, cell: Cell, seconds: Mapping[tuple[str, str], float], one_trajectory: bool) -> Iterator[Find]:
-    change = perturbations.build(cell.perturbation)
-    if not isinstance(change, Attack) or math.isfinite(change.threat.radius):
-        return
+def _finds(run: Run, cell: Cell, seconds: Mapping[tuple[str, str], float], one_trajectory: bool) -> Iterator[Find]:
+    change = run.perturbations[cell.key]
     threat = change.threat
+    if threat is None or math.isfinite(threat.radius):
+        return
     aim = str(threat).removeprefix(f"{threat.norm} smallest")  # target and reference, where they are not the usual
     aimed = f"{100 * threat.enough:g}%"
-    for row in store.rows(cell, "images"):
-        if row["status"] != "ok" or (row["goal"] != aimed and not one_trajectory):
-            continue
+    images = run.images(cell)
+    images = images.filter(pc.equal(images["status"], "ok"))
+    for row in (images if one_trajectory else images.filter(pc.equal(images["goal"], aimed))).to_pylist():
         share = float(row["goal"].rstrip("%")) / 100
         way = "" if row["goal"] == aimed else f" (on the way to {aimed})"
         yield Find(

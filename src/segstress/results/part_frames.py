@@ -7,17 +7,18 @@ import torch
 
 from ..attacks.alone import Alone, sampled
 from ..core import seed_of
-from ..runtime import Cell, Store
+from ..runtime import Cell
+from .run import Run
 from .study import Frame, PartsFrame
 
 GALLERY = 6  # images of each study in the page
 
 
-def parts_frames(store: Store, clean: Cell, cell: Cell, alone: Alone) -> tuple[PartsFrame, ...]:
+def parts_frames(run: Run, clean: Cell, cell: Cell, alone: Alone) -> tuple[PartsFrame, ...]:
     """A few images with what fell in them, the first by id as in the gallery of joint attacks."""
-    known = set(store.kept(clean))
-    chosen = [id_ for id_ in store.kept(cell) if id_ in known][:GALLERY]
-    images, maps = store.arrays(clean, "kept", chosen), store.arrays(cell, "maps", chosen)
+    known = set(run.kept(clean))
+    chosen = [id_ for id_ in run.kept(cell) if id_ in known][:GALLERY]
+    images, maps = run.pictures(clean, chosen)[0], run.pictures(cell, chosen)[1]
     return tuple(
         PartsFrame(
             image_id=id_,
@@ -41,16 +42,16 @@ def _attacked(cell: Cell, alone: Alone, truth: np.ndarray, id_: str) -> np.ndarr
     return attacked
 
 
-def erased_frames(store: Store, clean: Cell, cell: Cell) -> tuple[tuple[int, Frame], ...]:
+def erased_frames(run: Run, clean: Cell, cell: Cell) -> tuple[tuple[int, Frame], ...]:
     """A few of the objects that were erased and kept, at most one of an image, chosen by hash of its id.
 
     The clean image must have been kept too: it may be of an earlier go, when fewer were."""
-    known = set(store.kept(clean))
-    keys = [key for kept in store.batches(cell, "kept") for key in kept if key.partition("|")[2] in known]
+    known = set(run.kept(clean))
+    keys = [key for kept in run.store.batches(cell, "kept") for key in kept if key.partition("|")[2] in known]
     keys = sorted(keys, key=lambda key: seed_of(cell.seed, key.partition("|")[2], "erased"))[:GALLERY]
     chosen = {key.partition("|")[2] for key in keys}
-    sources, truths = (store.arrays(clean, name, chosen) for name in ("kept", "maps"))
-    images, maps = (store.arrays(cell, name, chosen) for name in ("kept", "maps"))
+    sources, truths = run.pictures(clean, chosen)
+    images, maps = run.pictures(cell, chosen)
     found = []
     for key in keys:
         id_ = key.partition("|")[2]

@@ -1,4 +1,4 @@
-"""From the rows of a store to a study: what was found of one model on one dataset under one threat."""
+"""From a run to studies: what was found of one model on one dataset under one threat."""
 
 from __future__ import annotations
 
@@ -6,74 +6,47 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from ..attacks import Attack
-from ..attacks.alone import Alone
-from ..core import BadInput, Perturbation, digest, format_radius, perturbations, to_plain
-from ..metrics.intervals import Interval
-from ..models import models
-from ..planning.plan import Plan, read_plan
-from ..runtime import Cell, Store
+from ..attacks.alone import Alone, by_parts
+from ..core import Perturbation, format_radius
+from ..runtime import Cell
 from .gap import remaining_gap
 from .part_frames import erased_frames, parts_frames
-from .study import Choice, Floor, Frame, ImageRow, Objects, Outcome, Study
+from .run import Run
+from .study import AttackSelection, Floor, Frame, ImageRow, Objects, Outcome, Study
 
 GALLERY = 6  # images of each study in the page
 
 Members = Sequence[tuple[Cell, Perturbation]]
 
 
-def read_studies(folder: Path) -> list[Study]:
-    """One study for each model, dataset and threat of a folder."""
-    store = Store(folder)
-    if not store.cells():
-        raise BadInput(f"{folder} holds no results; expected a folder made by segstress run or segstress attack")
-    plan = read_plan(folder / "plan.yaml")
-    cells = declared(store.cells(), plan)
-    found = []
-    for clean in (cell for cell in cells if cell.perturbation["kind"] == "clean"):
-        same = [cell for cell in cells if (cell.prints, cell.seed) == (clean.prints, clean.seed) and cell is not clean]
-        built = [(cell, perturbations.build(cell.perturbation)) for cell in same]
-        threats = list(dict.fromkeys(_threat(change) for _, change in built)) or [""]
-        for threat in threats:
-            members = [(cell, change) for cell, change in built if _threat(change) == threat]
-            found.append(study_of(store, clean, members, plan))
-    return found
-
-
-def declared(cells: list[Cell], plan: Plan) -> list[Cell]:
-    """Cells in the order of the plan; those of a battery that this version does not know stay as they are."""
-    order = [*map(models.spec, map(models.build, plan.models)), *map(perturbations.spec, _changes(plan))]
-    place = {digest(spec): number for number, spec in enumerate(order)}
-    last = len(place)  # for what another version of segstress stored
-    return sorted(
-        cells, key=lambda cell: [place.get(digest(dict(spec)), last) for spec in (cell.model, cell.perturbation)]
-    )
-
-
-def _changes(plan: Plan) -> list[Perturbation]:
-    """What the plan asks for; without its battery where that is gone, since a report needs only its results."""
-    try:
-        return plan.changes()
-    except BadInput:
-        return replace(plan, battery=None).changes()
+def read_studies(run: Run) -> list[Study]:
+    """One study for each model, dataset and threat of a run."""
+    studies = []
+    for clean in (cell for cell in run.cells if cell.perturbation["kind"] == "clean"):
+        same = [cell for cell in run.cells if (cell.prints, cell.seed) == (clean.prints, clean.seed)]
+        others = [(cell, run.perturbations[cell.key]) for cell in same if cell is not clean]
+        for threat in list(dict.fromkeys(_threat(change) for _, change in others)) or [""]:
+            members = [(cell, change) for cell, change in others if _threat(change) == threat]
+            studies.append(study_of(run, clean, members))
+    return studies
 
 
 def _threat(change: Perturbation) -> str:
-    return str(change.threat) if isinstance(change, Attack | Alone) else ""
+    return "" if change.threat is None else str(change.threat)
 
 
-def study_of(store: Store, clean: Cell, members: Members, plan: Plan) -> Study:
+def study_of(run: Run, clean: Cell, members: Members) -> Study:
     """The study of a model and a dataset, given its clean cell and all cells under one threat."""
-    ids = tuple(sorted({row["image"] for row in store.rows(clean, "images")}))
-    base = _outcome(store, clean, perturbations.build(clean.perturbation), ids)
-    joint = [(cell, change) for cell, change in members if not isinstance(change, Alone)]
-    threat = next((change.threat for _, change in members if isinstance(change, Attack | Alone)), None)
-    facts, battery = clean.facts, plan.battery_label if threat else ""
+    ids = tuple(run.ids(clean))
+    base = _outcome(run, clean, run.perturbations[clean.key], ids)
+    joint = [(cell, change) for cell, change in members if not change.parts]
+    threat = next((change.threat for _, change in members), None)
+    facts, battery = clean.facts, run.plan.battery_label if threat else ""
     return Study(
         model=clean.names["model"],
         data=clean.names["data"],
@@ -86,133 +59,120 @@ def study_of(store: Store, clean: Cell, members: Members, plan: Plan) -> Study:
         ids=ids,
         clean=base.clean,
         clean_answered=base.answered,
-        outcomes=tuple(_outcome(store, cell, change, ids) for cell, change in joint),
-        objects=_objects(store, clean, members, ids),
-        frames=_frames(store, clean, joint, ids),
+        outcomes=tuple(_outcome(run, cell, change, ids) for cell, change in joint),
+        objects=_objects(run, clean, members, ids),
+        frames=_frames(run, clean, joint, ids),
         warnings=_warnings(base),
-        provenance=_provenance(store, clean),
+        provenance=_provenance(run, clean),
         ball=str(threat).replace(f" {format_radius(threat.radius)}", "") if threat else "",
-        choice=_choice(store, joint),
-        done_at=plan.done_at,
+        choice=_choice(run, joint),
+        done_at=run.plan.done_at,
         battery=battery,
         gap=remaining_gap(battery),
-        alone=tuple(_alone(store, clean, cell, change, ids) for cell, change in members if isinstance(change, Alone)),
+        alone=tuple(_floor(run, clean, cell, change, ids) for cell, change in members if by_parts(change)),
     )
 
 
-def _outcome(store: Store, cell: Cell, change: Perturbation, ids: Sequence[str]) -> Outcome:
-    rows = store.rows(cell, "images")
-    fine = {row["image"] for row in rows if row["status"] == "ok"} - {
-        r["image"] for r in rows if r["status"] == "error"
-    }
-    place = {id_: index for index, id_ in enumerate(ids)}
-    counts: dict[tuple[str, str, str], np.ndarray] = {}
-    for row in store.rows(cell, "counts"):
-        if row["image"] in fine and row["image"] in place:
-            key = (row["state"], row["goal"], row["zone"])
-            table = counts.setdefault(key, np.zeros((len(ids), len(cell.facts["classes"]), 3), dtype=np.int64))
-            table[place[row["image"]], row["class"]] = row["hits"], row["predicted"], row["actual"]
-    goals = tuple(dict.fromkeys(row["goal"] for row in rows if row["status"] == "ok")) or ("any",)
+def _outcome(run: Run, cell: Cell, change: Perturbation, ids: Sequence[str]) -> Outcome:
+    images, fine = run.images(cell), set(run.answered(cell))
+    answered = np.array([id_ in fine for id_ in ids], dtype=bool)
+    counts = run.counts(cell, ids)
+    for table in counts.values():
+        table[~answered] = 0  # of an image that failed for one goal, nothing counts
+    goals = tuple(pc.unique(images.filter(pc.equal(images["status"], "ok"))["goal"]).to_pylist()) or ("any",)
     return Outcome(
-        label=_label(change),
-        about=_about(change),
+        label=change.name,
+        about=change.about,
         kind=str(cell.perturbation["kind"]),
         goals=goals,
-        counts={(goal, zone): table for (state, goal, zone), table in counts.items() if state == "perturbed"},
-        clean={zone: table for (state, goal, zone), table in counts.items() if state == "clean" and goal == goals[0]},
-        answered=np.array([id_ in fine for id_ in ids], dtype=bool),
-        traces=_traces(store, cell, change),
-        rows=tuple(ImageRow(**{name: _value(row[name]) for name in ImageRow.__annotations__}) for row in rows),
+        counts={(goal, zone): table for (goal, zone, state), table in counts.items() if state == "perturbed"},
+        clean={zone: table for (goal, zone, state), table in counts.items() if (goal, state) == (goals[0], "clean")},
+        answered=answered,
+        traces=_traces(run.traces(cell)),
+        rows=_rows(images),
     )
 
 
-def _alone(store: Store, clean: Cell, cell: Cell, change: Alone, ids: Sequence[str]) -> Floor:
+def _rows(images: pa.Table) -> tuple[ImageRow, ...]:
+    """The rows of a table; NaN where a number is missing."""
+    columns = [images[name] for name in ImageRow.__annotations__]
+    full = [pc.fill_null(column, math.nan) if pa.types.is_floating(column.type) else column for column in columns]
+    return tuple(map(ImageRow, *(column.to_pylist() for column in full)))
+
+
+def _floor(run: Run, clean: Cell, cell: Cell, change: Alone, ids: Sequence[str]) -> Floor:
     return Floor(
         parts=change.parts,
-        outcome=_outcome(store, cell, change, ids),
-        frames=parts_frames(store, clean, cell, change),
-        erased=erased_frames(store, clean, cell),
+        outcome=_outcome(run, cell, change, ids),
+        frames=parts_frames(run, clean, cell, change),
+        erased=erased_frames(run, clean, cell),
     )
 
 
-def _label(change: Perturbation) -> str:
-    """Its name within a study, whose threat need not be repeated."""
-    return change.name if isinstance(change, Attack | Alone) else change.label
+def _traces(table: pa.Table) -> dict[str, dict[int, int]]:
+    """How an attack got on, image by image, where it tells."""
+    traces: dict[str, dict[int, int]] = {}
+    for image, forwards, correct in zip(*(table[name].to_pylist() for name in table.column_names), strict=True):
+        traces.setdefault(image, {})[forwards] = correct
+    return traces
 
 
-def _traces(store: Store, cell: Cell, change: Perturbation) -> dict[str, dict[int, int]]:
-    """How an attack got on, where it was after every valid pixel and not after some of them."""
-    found: dict[str, dict[int, int]] = {}
-    if isinstance(change, Attack) and change.aim is None:
-        for row in store.rows(cell, "traces"):
-            found.setdefault(row["image"], {})[row["forwards"]] = row["correct"]
-    return found
-
-
-def _choice(store: Store, members: Members) -> Choice | None:
+def _choice(run: Run, members: Members) -> AttackSelection | None:
     """What an audit kept and dropped of these cells, where there was one."""
-    path = store.folder / "choice.json"
-    labels = {cell.key: _label(change) for cell, change in members}
-    for plain in json.loads(path.read_text()) if path.exists() else []:
-        if set(plain["kept"]) <= set(labels):
-            return Choice(
-                kept=tuple(labels[key] for key in plain["kept"]),
-                dropped=tuple(labels[key] for key in plain["dropped"]),
-                images=plain["images"],
-                loss_accuracy=Interval(*plain["loss_accuracy"]),
-                loss_nmiou=Interval(*plain["loss_nmiou"]),
-            )
+    path = run.folder / "choice.json"
+    labels = {cell.key: change.name for cell, change in members}
+    for selection in map(AttackSelection.read, json.loads(path.read_text()) if path.exists() else []):
+        if set(selection.kept) <= set(labels):
+            kept, dropped = (tuple(labels[key] for key in keys) for keys in (selection.kept, selection.dropped))
+            return replace(selection, kept=kept, dropped=dropped)
     return None
 
 
-def _about(change: Perturbation) -> str:
-    """Its settings in one line, for the reader."""
-    inner = change.algorithm if isinstance(change, Attack | Alone) else change
-    settings = ", ".join(f"{key} {value}" for key, value in to_plain(inner).items() if value is not None)
-    return f"{settings}; {change.threat}" if isinstance(change, Attack | Alone) else settings
-
-
-def _value(value: Any) -> Any:
-    return math.nan if value is None else value
-
-
-def _objects(store: Store, clean: Cell, members: Members, ids: Sequence[str]) -> Objects:
+def _objects(run: Run, clean: Cell, members: Members, ids: Sequence[str]) -> Objects:
     """Objects of the images with a clean answer; where a perturbation has none, clean stands in, never chosen."""
-    place = {id_: index for index, id_ in enumerate(ids)}
-    base = {(row["image"], row["object"]): row for row in store.rows(clean, "objects")}
-    common = sorted(base)
-    column = {key: np.array([base[each][key] for each in common], np.int64) for key in ("class", "area", "clean")}
+    base = run.objects(clean)
     after: dict[str, dict[str, np.ndarray]] = {"correct": {}, "kept": {}}
+    keys = _object_keys(base)
     for cell, change in members:
-        rows = [row for row in store.rows(cell, "objects") if row["goal"] != "miou"]
-        found = {(row["image"], row["object"]): row for row in rows}
-        for key, by in after.items():
-            by[_label(change)] = np.array([found.get(each, base[each])[key] for each in common], np.int64)
+        table = run.objects(cell)
+        table = table.filter(pc.not_equal(table["goal"], "miou"))
+        table = table.take(np.arange(len(table))[::-1])  # of several goals the last counts, here the first to be met
+        rows = pc.fill_null(pc.index_in(keys, _object_keys(table)), -1).to_numpy()
+        for name, by_outcome in after.items():
+            values, before = table[name].to_numpy(), base[name].to_numpy()
+            known = np.append(values, 0)[rows]  # the last one stands for none
+            by_outcome[change.name] = np.where(rows >= 0, known, before)
     return Objects(
-        image=np.array([place[image] for image, _ in common], dtype=np.int64),
-        klass=column["class"],
-        area=column["area"],
-        clean=column["clean"],
+        image=pc.index_in(base["image"], pa.array(ids, pa.string())).to_numpy().astype(np.int64),
+        klass=base["class"].to_numpy(),
+        area=base["area"].to_numpy(),
+        clean=base["clean"].to_numpy(),
         correct=after["correct"],
         kept=after["kept"],
     )
 
 
-def _frames(store: Store, clean: Cell, members: Members, ids: Sequence[str]) -> tuple[Frame, ...]:
+def _object_keys(table: pa.Table) -> pa.Array:
+    """Image and number of each object in one value."""
+    keys = pc.binary_join_element_wise(table["image"], pc.cast(table["object"], pa.string()), "|")
+    return keys.combine_chunks()
+
+
+def _frames(run: Run, clean: Cell, members: Members, ids: Sequence[str]) -> tuple[Frame, ...]:
     """Kept pictures of a few images, for every perturbation that has them."""
-    kept = set(store.kept(clean))
-    chosen = [id_ for id_ in ids if id_ in kept][:GALLERY]
-    sources, truths = (store.arrays(clean, name, chosen) for name in ("kept", "maps"))
+    kept = set(run.kept(clean))
+    shown = [id_ for id_ in ids if id_ in kept][:GALLERY]
+    sources, truths = run.pictures(clean, shown)
     frames = []
     for cell, change in members:
-        images, maps = (store.arrays(cell, name, chosen) for name in ("kept", "maps"))
-        for id_ in chosen:
+        images, maps = run.pictures(cell, shown)
+        for id_ in shown:
             goal = "accuracy" if f"accuracy|{id_}" in images else "any"
             if f"{goal}|{id_}" in images:
                 frames.append(
                     Frame(
                         image_id=id_,
-                        outcome=_label(change),
+                        outcome=change.name,
                         image=sources[f"any|{id_}"],
                         perturbed=images[f"{goal}|{id_}"],
                         truth=truths[f"truth|{id_}"].astype(np.int64),
@@ -228,8 +188,8 @@ def _warnings(base: Outcome) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"{row.image}: {row.message}" for row in base.rows if row.message))
 
 
-def _provenance(store: Store, clean: Cell) -> Mapping[str, str]:
-    environment = json.loads((store.folder / "environment.json").read_text())
+def _provenance(run: Run, clean: Cell) -> Mapping[str, str]:
+    environment = run.environment
     return {
         "model": json.dumps(clean.model),
         "model hash": clean.prints["model"],

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from math import nan
+from typing import Any
 
 import numpy as np
 
@@ -113,14 +114,25 @@ class Floor:
 
 
 @dataclass(frozen=True)
-class Choice:
+class AttackSelection:
     """What an adaptive run made of its battery after trying all of it on a sample."""
 
-    kept: tuple[str, ...]  # labels of outcomes, strongest first
+    kept: tuple[str, ...]  # keys of cells, or labels of outcomes, strongest first
     dropped: tuple[str, ...]
     images: int  # of the sample
     loss_accuracy: Interval  # by which the worst case of the other images is estimated to be too high
     loss_nmiou: Interval
+
+    def plain(self) -> dict[str, Any]:
+        """As it is stored with a run."""
+        losses = {name: list(astuple(getattr(self, name))) for name in ("loss_accuracy", "loss_nmiou")}
+        return {"kept": list(self.kept), "dropped": list(self.dropped), "images": self.images, **losses}
+
+    @classmethod
+    def read(cls, plain: Mapping[str, Any]) -> AttackSelection:
+        """From what is stored."""
+        losses = (Interval(*plain[name]) for name in ("loss_accuracy", "loss_nmiou"))
+        return cls(tuple(plain["kept"]), tuple(plain["dropped"]), plain["images"], *losses)
 
 
 @dataclass(frozen=True)
@@ -154,7 +166,7 @@ class Study:
     warnings: tuple[str, ...]
     provenance: Mapping[str, str]  # versions, seed, command, hashes, numerics
     ball: str = ""  # the threat without its radius, such as "linf": studies that share it make a curve
-    choice: Choice | None = None
+    choice: AttackSelection | None = None
     done_at: float = 0.0  # share of correct pixels with which an image counted as finished
     battery: str = ""  # name and version of the battery that was run, such as "strong v1"
     gap: Gap | None = None

@@ -29,7 +29,7 @@ def read_table(
     """The table of a file, with the columns of the schema where one is given; those added later may be null."""
     try:
         with pa.OSFile(str(path)) as file:  # a path by itself may be taken for an address
-            table = pq.read_table(file)
+            table = pq.ParquetFile(file).read(use_threads=False)  # a shard is small
     except (OSError, pa.ArrowInvalid) as error:
         raise BadInput(f"{path} cannot be read ({str(error).splitlines()[0]}); {remedy}") from error
     if schema is None:
@@ -43,4 +43,4 @@ def read_table(
             f"{path} was written by another version of segstress: expected a column '{lacking[0]}', found "
             f"{', '.join(table.column_names)}; use that version, or run again with another --out"
         )
-    return table.select(schema.names).cast(schema)
+    return table if table.schema.equals(schema) else table.select(schema.names).cast(schema)

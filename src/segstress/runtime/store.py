@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..core import digest
 from ..core.files import write
@@ -134,12 +135,13 @@ class Store:
         self, cell: Cell, ids: Iterable[str], *, retry_errors: bool = False, retry_spared: bool = False
     ) -> list[str]:
         """The images that have no answer yet, in the order given."""
-        found = {
-            row["image"]
-            for row in self.rows(cell, "images")
-            if not (retry_errors and row["status"] == "error") and not (retry_spared and row["finisher"])
-        }
-        return [id_ for id_ in ids if id_ not in found]
+        images = self.table(cell, "images")
+        if retry_errors:
+            images = images.filter(pc.not_equal(images["status"], "error"))
+        if retry_spared:
+            images = images.filter(pc.equal(images["finisher"], ""))
+        answered = set(images["image"].to_pylist())
+        return [id_ for id_ in ids if id_ not in answered]
 
     def add(self, cell: Cell, shard: Shard) -> None:
         """Write a shard; its rows count only once its last file is there."""
@@ -153,15 +155,15 @@ class Store:
                 continue
             write_table(place / f"{name}-{stem}.parquet", pa.Table.from_pylist(rows, schema))
 
-    def rows(self, cell: Cell, name: str) -> list[Row]:
+    def table(self, cell: Cell, name: str) -> pa.Table:
         """All rows of one kind from the whole shards, in a fixed order; what was answered later is left out."""
         tables = [self._table(cell, name, stem) for stem in self._stems(cell)]
-        rows = pa.concat_tables(tables).to_pylist() if tables else []
+        table = pa.concat_tables(tables) if tables else SCHEMAS[name].empty_table()
         if name == "images":
-            answered = {row["image"] for row in rows if row["status"] == "ok"}
-            rows = [row for row in rows if row["status"] == "ok" or row["image"] not in answered]
-        keys = [key for key in ORDER if key in SCHEMAS[name].names]
-        return sorted(rows, key=lambda row: tuple(row[key] for key in keys))
+            answered = pc.equal(table["status"], "ok")
+            late = pc.is_in(table["image"], table["image"].filter(answered).combine_chunks())
+            table = table.filter(pc.or_(answered, pc.invert(late)))
+        return table.sort_by([(key, "ascending") for key in ORDER if key in table.column_names])
 
     def kept(self, cell: Cell) -> list[str]:
         """The images of which pictures and label maps are stored, in order."""

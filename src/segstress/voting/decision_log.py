@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 
-class Ledger:
+class DecisionLog:
     """An append-only file of JSON lines; a line that a crash cut short is left out, and never joined to the next."""
 
     def __init__(self, path: Path) -> None:

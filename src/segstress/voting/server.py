@@ -10,8 +10,8 @@ from typing import Any
 import pydantic
 
 from ..core import BadInput
-from .session import Booth, Decision
-from .static import PAGE, deck_script, page_file
+from .session import Decision, Session
+from .static import PAGE, page_file, trials_script
 
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 HEADERS = {
@@ -36,17 +36,17 @@ def make_token() -> str:
     return secrets.token_urlsafe(12)
 
 
-def make_app(booth: Booth, token: str) -> Any:
+def make_app(session: Session, token: str) -> Any:
     """The web application; every address begins with the token."""
     _need_server()
     from starlette.applications import Starlette
     from starlette.routing import Route
 
-    site = Site(booth, token)
+    site = Site(session, token)
     return Starlette(
         routes=[
             Route("/{token}/", site.page),
-            Route("/{token}/deck.js", site.deck),
+            Route("/{token}/trials.js", site.trial_list),
             Route("/{token}/pictures/{name}.js", site.picture),
             Route("/{token}/decisions", site.decide, methods=["POST"]),
             Route("/{token}/{name}", site.page),
@@ -57,8 +57,8 @@ def make_app(booth: Booth, token: str) -> Any:
 class Site:
     """What is answered at each address; requests and responses are Starlette's."""
 
-    def __init__(self, booth: Booth, token: str) -> None:
-        self.booth, self.token = booth, token
+    def __init__(self, session: Session, token: str) -> None:
+        self.session, self.token = session, token
 
     async def page(self, request: Any) -> Any:
         """A file of the page, from a fixed list."""
@@ -67,17 +67,19 @@ class Site:
             return _answer("not found", "text/plain", 404)
         return await self._guard(request, TYPES[name.rpartition(".")[2]], lambda: page_file(name))
 
-    async def deck(self, request: Any) -> Any:
-        """The deck of the person who asks."""
+    async def trial_list(self, request: Any) -> Any:
+        """The trial list of the person who asks."""
         rater = request.query_params.get("rater", "")
-        return await self._guard(request, TYPES["js"], lambda: deck_script(self.booth.deck(rater, server=True)))
+        return await self._guard(
+            request, TYPES["js"], lambda: trials_script(self.session.trial_list(rater, server=True))
+        )
 
     async def picture(self, request: Any) -> Any:
         """One picture, by a name that says nothing."""
-        return await self._guard(request, TYPES["js"], lambda: self.booth.picture(request.path_params["name"]))
+        return await self._guard(request, TYPES["js"], lambda: self.session.picture(request.path_params["name"]))
 
     async def decide(self, request: Any) -> Any:
-        """Take one decision; the answer is sent after the ledger is on the disk."""
+        """Take one decision; the answer is sent after the decision log is on the disk."""
         body = await request.body()
         if len(body) > LARGEST:
             return _answer("too large", "text/plain", 413)
@@ -89,7 +91,7 @@ class Site:
             decision = Decision(**sent.pop("event"))
         except (KeyError, TypeError, pydantic.ValidationError) as error:
             raise BadInput(f"no decision: {str(error).splitlines()[0]}") from error
-        self.booth.take(str(sent.get("rater", "")), decision)
+        self.session.take(str(sent.get("rater", "")), decision)
         return json.dumps({"saved": decision.id})
 
     async def _guard(self, request: Any, kind: str, work: Callable[[], str | bytes]) -> Any:
@@ -110,9 +112,9 @@ def _answer(body: str | bytes, kind: str, status: int = 200) -> Any:
     return Response(body, status, HEADERS, f"{kind}; charset=utf-8")
 
 
-def serve(booth: Booth, host: str, port: int, token: str) -> None:
+def serve(session: Session, host: str, port: int, token: str) -> None:
     """Run until interrupted."""
     _need_server()
     import uvicorn
 
-    uvicorn.run(make_app(booth, token), host=host, port=port, log_level="warning", access_log=False)
+    uvicorn.run(make_app(session, token), host=host, port=port, log_level="warning", access_log=False)

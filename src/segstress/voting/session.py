@@ -1,4 +1,4 @@
-"""The booth: hands out decks and pictures under names that give nothing away, and takes decisions back."""
+"""The session: hands out decks and pictures under names that give nothing away, and takes decisions back."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from PIL import Image
 from pydantic import Field
 
 from ..core import BadInput, settings, to_plain
-from .decision_log import Ledger
-from .trial_list import CHOICES, Deck, Mode, Trial, check_name, secret_name
+from .decision_log import DecisionLog
+from .trial_list import CHOICES, Mode, Trial, TrialList, check_name, secret_name
 
 
 class Pictures(Protocol):
@@ -47,29 +47,29 @@ class Decision:
 
 
 @dataclass
-class Booth:
+class Session:
     """One mode of judging, for any number of people at once."""
 
     mode: Mode
     secret: str
-    ledger: Ledger
+    decision_log: DecisionLog
     pictures: Pictures
-    deal: Callable[[str], Deck]  # the deck of a person, the same every time
+    deal: Callable[[str], TrialList]  # the trial list of a person, the same every time
     classes: Sequence[str]
     palette: Sequence[tuple[int, int, int]]
     void: int
-    session: int = 20  # trials after which a break is proposed
+    pause_after: int = 20  # trials after which a break is proposed
     _names: dict[str, tuple[str, str]] = field(default_factory=dict)  # picture -> image and source
     _lock: Lock = field(default_factory=Lock)
 
-    def deck(self, rater: str, *, server: bool) -> dict[str, Any]:
+    def trial_list(self, rater: str, *, server: bool) -> dict[str, Any]:
         """All that the page may know: trials without models, and what the person has decided so far."""
         dealt = self.deal(check_name(rater))
         return {
             "mode": self.mode,
             "rater": rater,
             "server": server,
-            "session": self.session,
+            "session": self.pause_after,
             "classes": list(self.classes),
             "palette": [list(colour) for colour in self.palette],
             "void": self.void,
@@ -91,7 +91,7 @@ class Booth:
         return name
 
     def know(self, image: str, sources: Sequence[str]) -> None:
-        """Answer for these pictures even if no deck was asked for since the server began."""
+        """Answer for these pictures even if no trial list was asked for since the server began."""
         for source in ("", *sources):
             self._name(image, source)
 
@@ -101,12 +101,12 @@ class Booth:
 
     def standing(self, rater: str) -> list[dict[str, Any]]:
         """A person's decisions that were not taken back, in order."""
-        return [row for row in self.ledger.standing() if row.get("rater") == rater]
+        return [row for row in self.decision_log.standing() if row.get("rater") == rater]
 
     def picture(self, name: str) -> str:
         """A script that hands one picture to the page; script, because a page from a file may not fetch."""
         if name not in self._names:
-            raise BadInput(f"no picture '{name[:32]}'; load the deck first")
+            raise BadInput(f"no picture '{name[:32]}'; load the trial list first")
         image, source = self._names[name]
         pixels = encode(self.pictures.labels(image, source)) if source else self.pictures.image(image)
         file = io.BytesIO()
@@ -123,11 +123,11 @@ class Booth:
                 return
             if decision.undo:
                 if any(row["id"] == decision.undo for row in standing):
-                    self.ledger.append({"rater": rater, "undo": decision.undo, "time": decision.time})
+                    self.decision_log.append({"rater": rater, "undo": decision.undo, "time": decision.time})
                 return
             if any(row["trial"] == decision.trial for row in standing):
                 raise BadInput("this trial has an answer already; reload the page")
-            self.ledger.append(self.row(rater, decision))
+            self.decision_log.append(self.row(rater, decision))
 
     def row(self, rater: str, decision: Decision) -> dict[str, Any]:
         """A decision with what it was about."""

@@ -42,7 +42,7 @@ class Question:
 
 
 @settings
-class Deck:
+class TrialList:
     """The trials of one person in their order."""
 
     mode: Mode
@@ -65,9 +65,14 @@ def check_name(rater: str) -> str:
 
 
 def deal(
-    questions: Iterable[Question], mode: Mode, rater: str, secret: str, repeats: float = 0.0, before: Deck | None = None
-) -> Deck:
-    """A deck for one person; trials dealt before keep their place and sides, new questions come after them."""
+    questions: Iterable[Question],
+    mode: Mode,
+    rater: str,
+    secret: str,
+    repeats: float = 0.0,
+    before: TrialList | None = None,
+) -> TrialList:
+    """A trial list for one person; trials dealt before keep their place and sides, new questions come after them."""
     wanted = {_key(question): question for question in questions}
     old = [trial for trial in (before.trials if before else ()) if _key(trial) in wanted]
     known = {_key(trial) for trial in old}
@@ -78,7 +83,7 @@ def deal(
         lefts.update(_lead(trial.shown))
     trials = [_trial(question, mode, rater, secret, lefts) for question in fresh]
     again = [_again(trial, rater, secret) for trial in trials[: round(repeats * len(trials))] if trial.shown]
-    return Deck(mode=mode, rater=rater, trials=(*old, *spread([*trials, *again])))
+    return TrialList(mode=mode, rater=rater, trials=(*old, *spread([*trials, *again])))
 
 
 def spread(trials: Sequence[Trial]) -> list[Trial]:

@@ -76,7 +76,7 @@ def test_on_another_model_they_do_less_and_verify(source, tmp_path):
 def test_a_smaller_ball_clips(source, tmp_path):
     evaluate(asked(net("tiny"), eps="2/255", perturbations=[f"transfer:{source}"]), tmp_path / "run", ALONE)
     store = Store(tmp_path / "run")
-    rows = [row for cell in store.cells() for row in store.rows(cell, "images")]
+    rows = [row for cell in store.cells() for row in store.table(cell, "images").to_pylist()]
     assert max(row["linf"] for row in rows) == pytest.approx(2 / 255, abs=1e-6)
 
 

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from segstress.competition.formats.fiftyone import Shown, write_fiftyone
-from segstress.competition.formats.label_task import Ballot, Reading, Scheme, colour_of, formats, png
+from segstress.competition.formats.label_task import LabelResult, LabelTask, Scheme, colour_of, formats, png
 from segstress.competition.formats.palette_png import write_mask
 from segstress.core import BadInput
 from segstress.data import load
@@ -21,28 +21,28 @@ SCHEME = Scheme(["background", "cat", "dog & co", "bird"], background=0)
 SPECS = ["labelme", "labelme?shapes=polygons", "png", "cvat", "label-studio", "label-studio?regions=brush"]
 
 
-def ballot(seed: int = 0, sides: tuple[int, int] = (9, 13), scheme: Scheme = SCHEME) -> Ballot:
+def task(seed: int = 0, sides: tuple[int, int] = (9, 13), scheme: Scheme = SCHEME) -> LabelTask:
     random = np.random.default_rng(seed)
     labels = random.integers(len(scheme.classes), size=sides).astype(np.uint8)
     labels[random.random(sides) < 0.1] = scheme.void
-    return Ballot(f"{seed:016x}", random.integers(256, size=(*sides, 3)).astype(np.uint8), labels)
+    return LabelTask(f"{seed:016x}", random.integers(256, size=(*sides, 3)).astype(np.uint8), labels)
 
 
-def read(spec: str, folder: Path, scheme: Scheme = SCHEME) -> list[Reading]:
+def read(spec: str, folder: Path, scheme: Scheme = SCHEME) -> list[LabelResult]:
     return list(formats.build(spec).read(folder, scheme))
 
 
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("scheme", [SCHEME, Scheme(["sky", "road"])], ids=["with background", "without"])
 def test_round_trip_is_exact(spec: str, scheme: Scheme, tmp_path: Path) -> None:
-    ballots = [ballot(0, scheme=scheme), ballot(1, (1, 1), scheme), ballot(2, (17, 4), scheme)]
-    ballots[1].labels[:] = 1
-    formats.build(spec).write(ballots, scheme, tmp_path)
+    tasks = [task(0, scheme=scheme), task(1, (1, 1), scheme), task(2, (17, 4), scheme)]
+    tasks[1].labels[:] = 1
+    formats.build(spec).write(tasks, scheme, tmp_path)
     found = read(spec, tmp_path, scheme)
-    assert [reading.image for reading in found] == [each.image for each in ballots]
-    for reading, sent in zip(found, ballots, strict=True):
-        assert reading.fault == ""
-        np.testing.assert_array_equal(reading.labels, sent.labels)
+    assert [result.image for result in found] == [each.image for each in tasks]
+    for result, sent in zip(found, tasks, strict=True):
+        assert result.fault == ""
+        np.testing.assert_array_equal(result.labels, sent.labels)
         picture = next(tmp_path.rglob(f"{sent.image}.png"))
         if picture.parent.name != "masks":
             np.testing.assert_array_equal(np.asarray(Image.open(picture)), sent.pixels)
@@ -54,7 +54,7 @@ def test_pascal_colours() -> None:
 
 
 def test_exported_masks_are_a_dataset(tmp_path: Path) -> None:
-    sent = ballot()
+    sent = task()
     formats.build("png").write([sent], SCHEME, tmp_path)
     data = load(f"folder:{tmp_path}?classes=classes.txt&ignore=255")
     sample = data.read(sent.image)
@@ -62,14 +62,14 @@ def test_exported_masks_are_a_dataset(tmp_path: Path) -> None:
     np.testing.assert_array_equal(sample.labels.numpy()[sample.valid], sent.labels[sent.labels != 255])
 
 
-def edit(folder: Path, **changes: object) -> Reading:
+def edit(folder: Path, **changes: object) -> LabelResult:
     """Change one LabelMe file and read it."""
-    sent = ballot()
+    sent = task()
     formats.build("labelme").write([sent], SCHEME, folder)
     path = folder / f"{sent.image}.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-    (reading,) = read("labelme", folder)
-    return reading
+    (result,) = read("labelme", folder)
+    return result
 
 
 def shape(points: list[list[float]], label: str = "cat", kind: str = "polygon", mask: str | None = None) -> dict:
@@ -93,19 +93,19 @@ SMALL = base64.b64encode(png(np.ones((3, 3), dtype=np.uint8))).decode()
     ],
 )
 def test_broken_labelme_files_are_faults(changes: dict, fault: str, tmp_path: Path) -> None:
-    reading = edit(tmp_path, **changes)
-    assert fault in reading.fault
-    assert reading.labels is None
+    result = edit(tmp_path, **changes)
+    assert fault in result.fault
+    assert result.labels is None
 
 
 def test_labelme_shapes_of_people(tmp_path: Path) -> None:
     painted = [shape([[-5, -5], [2, -5], [2, 1], [-5, 1]]), shape([[5, 5], [3, 3]], "bird", "rectangle")]
-    reading = edit(tmp_path, shapes=painted, flags={"reject": True})
+    result = edit(tmp_path, shapes=painted, flags={"reject": True})
     expected = np.zeros((9, 13), dtype=np.uint8)
     expected[:2, :3] = 1
     expected[3:6, 3:6] = 3
-    np.testing.assert_array_equal(reading.labels, expected)
-    assert reading.rejected
+    np.testing.assert_array_equal(result.labels, expected)
+    assert result.rejected
 
 
 def test_not_json_is_a_fault(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_strange_masks_are_faults(tmp_path: Path) -> None:
     write_mask(tmp_path / "a.png", np.full((2, 2), 7, dtype=np.uint8))
     (tmp_path / "b.png").write_bytes(b"nothing")
     Image.new("RGB", (2, 2)).save(tmp_path / "c.png")
-    faults = [reading.fault for reading in read("png", tmp_path)]
+    faults = [result.fault for result in read("png", tmp_path)]
     assert ["label 7" in faults[0], "decoded" in faults[1], "one channel" in faults[2]] == [True] * 3
 
 
@@ -140,20 +140,20 @@ def test_label_studio_without_an_answer_is_a_fault(tmp_path: Path) -> None:
     tasks = [{"data": {"image": "a/x.png"}}, {"data": {"image": "y.png"}, "annotations": [{"result": []}]}, {}]
     (tmp_path / "tasks.json").write_text(json.dumps(tasks))
     found = read("label-studio", tmp_path)
-    assert [reading.image for reading in found] == ["x", "y", "?"]
-    assert all(reading.fault for reading in found)
+    assert [result.image for result in found] == ["x", "y", "?"]
+    assert all(result.fault for result in found)
 
 
 def test_more_than_255_classes_fit_into_png(tmp_path: Path) -> None:
     scheme = Scheme([f"class {number}" for number in range(300)])
     labels = np.array([[299, 0], [65535, 256]], dtype=np.uint16)
-    formats.build("png").write([Ballot("x", np.zeros((2, 2, 3), dtype=np.uint8), labels)], scheme, tmp_path)
-    (reading,) = read("png", tmp_path, scheme)
-    np.testing.assert_array_equal(reading.labels, labels)
+    formats.build("png").write([LabelTask("x", np.zeros((2, 2, 3), dtype=np.uint8), labels)], scheme, tmp_path)
+    (result,) = read("png", tmp_path, scheme)
+    np.testing.assert_array_equal(result.labels, labels)
 
 
 def test_fiftyone_folder_is_complete_and_its_script_compiles(tmp_path: Path) -> None:
-    sent = ballot()
+    sent = task()
     shown = Shown(sent, {"net a": sent.labels}, ["mad"], {"iou_net_a": 0.5, "mad_hits": ["a|b|cat|0"]})
     write_fiftyone([shown], SCHEME, tmp_path, "mad")
     compile((tmp_path / "load.py").read_text(), "load.py", "exec")

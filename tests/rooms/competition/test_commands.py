@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from segstress.contests.compete import reopen
-from segstress.contests.judge import open_booth, token
+from segstress.contests.voting import open_session, token
 from segstress.data import load
 from segstress.models import load as load_model
 from segstress.voting.session import Decision
@@ -105,32 +105,32 @@ def test_label_sets_are_joined_by_a_file(segstress) -> None:
 def test_votes_of_the_page_rank_and_reject(segstress) -> None:
     select(segstress)
     competition = reopen(Path("run"))
-    booth = open_booth(competition, "choose")
-    trials = booth.deal("kim").trials
+    session = open_session(competition, "choose")
+    trials = session.deal("kim").trials
     for number, trial in enumerate(trials):
         choice = "reject" if number == 0 else ("left" if trial.shown[0] == "cnn" else "right")
-        booth.take("kim", Decision(id=str(number), trial=trial.id, choice=choice))
+        session.take("kim", Decision(id=str(number), trial=trial.id, choice=choice))
     standing = competition.rank("votes", draws=20)
     assert standing.names[standing.order[0]] == "cnn"
     assert any("prior" in note for note in standing.notes)
     selection = competition.select()
     assert trials[0].image not in selection.images
     assert token(Path("run")) == token(Path("run"))
-    assert "cnn" not in json.dumps(booth.deck("kim", server=True))
+    assert "cnn" not in json.dumps(session.trial_list("kim", server=True))
 
 
 def test_static_page_and_back(segstress) -> None:
     select(segstress)
     said = segstress("mad", "judge", "run", "--static", "page", "--rater", "kim", "--mode", "screen")
     assert said.code == 0, said.err
-    trial = open_booth(reopen(Path("run")), "screen").deal("kim").trials[0]
+    trial = open_session(reopen(Path("run")), "screen").deal("kim").trials[0]
     event = {"id": "a", "trial": trial.id, "choice": "reject", "reason": "other"}
     Path("d.json").write_text(json.dumps({"mode": "screen", "rater": "kim", "events": [event]}))
     said = segstress("mad", "judge", "run", "--votes", "d.json", "--mode", "screen")
     assert "1 new decisions" in said.out
     reopen(Path("run")).select()
     assert not any(
-        m.image == trial.image and reopen(Path("run")).words.classes[m.class_] == trial.classes[0]
+        m.image == trial.image and reopen(Path("run")).vocabulary.classes[m.class_] == trial.classes[0]
         for m in reopen(Path("run")).members()
     )
 
@@ -141,9 +141,9 @@ def test_labels_found_wrong_do_not_judge(segstress) -> None:
     segstress("mad", "import", "run", "--from", "out")
     competition = reopen(Path("run"))
     before = len(competition.rank("labels", draws=10).images)
-    booth = open_booth(competition, "review")
-    trial = booth.deal("kim").trials[0]
-    booth.take("kim", Decision(id="a", trial=trial.id, choice="reject"))
+    session = open_session(competition, "review")
+    trial = session.deal("kim").trials[0]
+    session.take("kim", Decision(id="a", trial=trial.id, choice="reject"))
     assert len(competition.rank("labels", draws=10).images) == before - 1
 
 

@@ -77,12 +77,12 @@ def test_an_image_that_a_model_cannot_answer_is_left_out_of_its_pairs(tmp_path: 
     bad = faults[0].split(" on ")[1].split(":")[0]
     assert bad not in {row["image"] for row in rows(competition.folder) if "net" in (row["defender"], row["attacker"])}
     part = competition.store.parts()[0]
-    scores = competition.store.scores(competition.field, part, "miou", 7)[part.images.index(bad)]
+    scores = competition.store.scores(competition.entrants, part, "miou", 7)[part.images.index(bad)]
     assert np.isfinite(scores[0, 1])
     assert np.isnan(scores[2, :2]).all()
     competition.predict(QUIET, workers=1, retry_errors=True)
     competition.compare(QUIET, workers=1)
-    assert np.isfinite(competition.store.scores(competition.field, part, "miou", 7)[:, 2, 0]).all()
+    assert np.isfinite(competition.store.scores(competition.entrants, part, "miou", 7)[:, 2, 0]).all()
 
 
 def test_a_folder_keeps_its_competition(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from segstress.competition.formats.label_task import Ballot, Scheme, formats
+from segstress.competition.formats.label_task import LabelTask, Scheme, formats
 from segstress.competition.formats.rle_pack import LONGEST, pack_runs, unpack_runs
 from segstress.core import BadImage
 
@@ -72,8 +72,8 @@ def test_a_stream_of_another_size_is_a_fault() -> None:
 
 def test_a_brush_in_our_file_is_what_the_layout_says(tmp_path: Path) -> None:
     labels = np.array([[0, 1, 1], [255, 0, 2]], dtype=np.uint8)
-    ballot = Ballot("x", np.zeros((2, 3, 3), dtype=np.uint8), labels)
-    formats.build("label-studio?regions=brush").write([ballot], Scheme(["ground", "cat", "dog"], 0), tmp_path)
+    task = LabelTask("x", np.zeros((2, 3, 3), dtype=np.uint8), labels)
+    formats.build("label-studio?regions=brush").write([task], Scheme(["ground", "cat", "dog"], 0), tmp_path)
     (task,) = json.loads((tmp_path / "tasks.json").read_text())
     found = {}
     for region in task["predictions"][0]["result"]:

@@ -113,7 +113,7 @@ def test_a_full_disk_or_a_crash_at_any_file_loses_nothing_else(
 def test_reopening_loads_no_model(done: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "load_model", None)
     again = reopen(done.folder)
-    assert (again.field, again.words) == (done.field, done.words)
+    assert (again.entrants, again.vocabulary) == (done.entrants, done.vocabulary)
 
 
 @pytest.mark.parametrize("metric", ["fwiou", "mpa", "dice", "class_iou"])

@@ -73,7 +73,7 @@ def test_a_sound_model_passes_the_cheap_checks(model):
 
 def test_the_cheap_checks_keep_to_twenty_passes(monkeypatch):
     seen = []
-    monkeypatch.setattr("segstress.doctor.examination.load_model", lambda _: _counted(seen))
+    monkeypatch.setattr("segstress.doctor.examination.ready", lambda *_: (_counted(seen), ""))
     examine(read_plan(asked("compact:cnn-normal", "pgd")))
     assert len(seen) == 2 * 9
     assert sum(seen) == 20

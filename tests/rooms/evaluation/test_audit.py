@@ -12,11 +12,12 @@ from tests.conftest import net
 
 from segstress.core import digest, to_plain
 from segstress.evaluation import evaluate
-from segstress.evaluation.audit import Rule, choose
+from segstress.evaluation.audit import SelectionRule, choose
 from segstress.evaluation.report import figures
 from segstress.evaluation.rows import row_of
 from segstress.planning.battery import Battery, batteries
 from segstress.planning.battery import battery as named
+from segstress.results.run import Run
 from segstress.runtime import Cell, RunOptions, Shard, Store
 
 CLEAN = np.full((5, 2), 0.9)
@@ -31,36 +32,36 @@ STRONG, COMPLEMENT, WEAK = [0.1, 0.1, 0.1, 0.9, 0.9], [0.9, 0.9, 0.9, 0.1, 0.2],
 
 
 def test_complementary_attacks_are_kept_and_the_covered_one_dropped():
-    kept = Rule().keep(scores(WEAK, STRONG, COMPLEMENT), np.ones(3))
+    kept = SelectionRule().keep(scores(WEAK, STRONG, COMPLEMENT), np.ones(3))
     assert kept == [1, 2]
 
 
 def test_a_tolerance_saves_attacks():
     slight = [0.1, 0.1, 0.1, 0.1, 0.09]
     whole = scores([0.1] * 5, slight)
-    assert Rule().keep(whole, np.ones(2)) == [1]
-    assert Rule(0.01).keep(scores([0.1] * 4 + [0.11], slight), np.ones(2)) == [1]
-    assert len(Rule(0.5).keep(scores(STRONG, COMPLEMENT), np.ones(2))) == 1
+    assert SelectionRule().keep(whole, np.ones(2)) == [1]
+    assert SelectionRule(0.01).keep(scores([0.1] * 4 + [0.11], slight), np.ones(2)) == [1]
+    assert len(SelectionRule(0.5).keep(scores(STRONG, COMPLEMENT), np.ones(2))) == 1
 
 
 def test_a_budget_keeps_to_what_it_can_pay():
-    kept = Rule(most_passes=340).keep(scores(STRONG, COMPLEMENT, WEAK), np.array([300.0, 300.0, 40.0]))
+    kept = SelectionRule(most_passes=340).keep(scores(STRONG, COMPLEMENT, WEAK), np.array([300.0, 300.0, 40.0]))
     assert sum(np.array([300.0, 300.0, 40.0])[kept]) <= 340
     assert 0 in kept
 
 
 def test_at_least_one_attack_is_kept():
-    assert len(Rule().keep(scores([0.9] * 5), np.ones(1))) == 1
-    assert len(Rule(most_passes=0).keep(scores(STRONG, WEAK), np.ones(2))) == 1
+    assert len(SelectionRule().keep(scores([0.9] * 5), np.ones(1))) == 1
+    assert len(SelectionRule(most_passes=0).keep(scores(STRONG, WEAK), np.ones(2))) == 1
 
 
 def test_the_core_is_kept_whatever_the_sample_says_and_others_join_it():
     some = scores(WEAK, STRONG, COMPLEMENT)
-    assert Rule(core=1).keep(some, np.ones(3)) == [0, 1, 2]
-    assert Rule(core=3).keep(some, np.ones(3)) == [0, 1, 2]
-    assert Rule(core=9).keep(some, np.ones(3)) == [0, 1, 2]
-    assert Rule(core=2, spend=2 / 3).keep(some, np.ones(3)) == [0, 1]
-    assert Rule(core=2, spend=1 / 3).keep(some, np.ones(3)) == [0]
+    assert SelectionRule(core=1).keep(some, np.ones(3)) == [0, 1, 2]
+    assert SelectionRule(core=3).keep(some, np.ones(3)) == [0, 1, 2]
+    assert SelectionRule(core=9).keep(some, np.ones(3)) == [0, 1, 2]
+    assert SelectionRule(core=2, spend=2 / 3).keep(some, np.ones(3)) == [0, 1]
+    assert SelectionRule(core=2, spend=1 / 3).keep(some, np.ones(3)) == [0]
 
 
 @given(images=st.integers(1, 500), audit=st.floats(0.01, 0.5), fewest=st.integers(1, 9), spend=st.floats(0.1, 1))
@@ -93,7 +94,7 @@ def test_a_battery_that_changes_gets_a_new_version(name):
 
 def test_the_estimate_of_the_loss_does_not_see_the_image_it_is_made_on():
     only_here = [0.9, 0.9, 0.9, 0.9, 0.0]  # nothing but image 4 tells that this attack is worth anything
-    losses = Rule().left_out(scores([0.5] * 5, only_here), np.ones(2))
+    losses = SelectionRule().left_out(scores([0.5] * 5, only_here), np.ones(2))
     assert losses[:4].max() == pytest.approx(0)
     assert losses[4] == pytest.approx([0.5, 0.5])
 
@@ -118,7 +119,9 @@ def test_an_adaptive_run_audits_chooses_and_resumes(battery, tmp_path):
     assert choice["images"] == 8
     assert choice["dropped"]
     store = Store(tmp_path / "run")
-    answers = {cell.key: len({row["image"] for row in store.rows(cell, "images")}) for cell in store.cells()}
+    answers = {
+        cell.key: len({row["image"] for row in store.table(cell, "images").to_pylist()}) for cell in store.cells()
+    }
     assert all(answers[key] == 14 for key in choice["kept"])
     assert all(answers[key] == 8 for key in choice["dropped"])
     before = figures([tmp_path / "run"])
@@ -141,7 +144,7 @@ def test_images_of_an_audit_are_spared_too(tmp_path):
     (choice,) = json.loads((tmp_path / "audited" / "choice.json").read_text())
     assert choice["images"] == 6
     store = Store(tmp_path / "audited")
-    spared = [row for cell in store.cells() for row in store.rows(cell, "images") if row["finisher"]]
+    spared = [row for cell in store.cells() for row in store.table(cell, "images").to_pylist() if row["finisher"]]
     assert spared
     assert {row["finisher"] for row in spared} <= set(choice["kept"])
 
@@ -154,11 +157,11 @@ def test_a_spared_image_is_lost_to_its_finisher_alone(tmp_path):
     shard = answers(second, {"b": 2})
     shard.images.append(row_of("a", 0) | {"status": "skipped", "finisher": first.key})
     store.add(second, shard)
-    choice = choose(store, clean, [first, second], Rule())
+    choice = choose(Run(tmp_path), clean, [first, second], SelectionRule())
     assert choice.images == 2
     assert set(choice.kept) == {first.key, second.key}
-    assert choose(store, clean, [first, second], Rule(most_passes=10)).kept == (first.key,)
-    assert choice.loss_accuracy[0] == pytest.approx((0.8 + 0.4) / 2)  # without "a" second alone is kept, and vice versa
+    assert choose(Run(tmp_path), clean, [first, second], SelectionRule(most_passes=10)).kept == (first.key,)
+    assert choice.loss_accuracy.value == pytest.approx((0.8 + 0.4) / 2)  # without "a" second is kept, and vice versa
 
 
 def cell(name):

@@ -104,7 +104,7 @@ def test_png_rounded_out_of_a_fractional_ball_is_brought_back(score, made, tmp_p
     scored = score(save(tmp_path / "mine", made.images, "png"), eps="7.75/255")
     assert not scored.errors
     store = Store(tmp_path / "scored")
-    sizes = [row["linf"] for cell in store.cells() for row in store.rows(cell, "images")]
+    sizes = [row["linf"] for cell in store.cells() for row in store.table(cell, "images").to_pylist()]
     assert max(sizes) == pytest.approx(7.75 / 255, abs=1e-6)
     assert all(verdict.sound for verdict in verify(tmp_path / "scored"))
 

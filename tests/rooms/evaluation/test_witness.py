@@ -9,7 +9,7 @@ from tests.conftest import net
 from segstress.attacks.alone import Alone
 from segstress.core import perturbations
 from segstress.data import load as load_data
-from segstress.evaluation.referee import Judge
+from segstress.evaluation.referee import Referee
 from segstress.models import load as load_model
 from segstress.runtime import Numerics
 
@@ -35,7 +35,7 @@ def samples(data):
 def judge(data, *, keep=frozenset(), searched=None, **given):
     change = perturbations.build(SPEC | given)
     model = load_model("compact:cnn-normal")
-    return Judge(model, data, change, 0, Numerics(), keep=keep, searched=searched)
+    return Referee(model, data, data.read, change, 0, Numerics(), keep=keep, searched=searched)
 
 
 def plant(monkeypatch, lie):

@@ -12,9 +12,9 @@ from segstress.reports.study.caveats import caveats
 from segstress.reports.study.figure_names import figures, selected_figures
 from segstress.reports.study.main_tables import leave_out
 from segstress.reports.study.sparing import slack
-from segstress.results.study import Choice, Study
+from segstress.results.study import AttackSelection, Study
 
-CHOICE = Choice(("x",), ("y",), 8, Interval(0.012, 0.0, 0.031), Interval(0.02, 0.01, 0.04))
+CHOICE = AttackSelection(("x",), ("y",), 8, Interval(0.012, 0.0, 0.031), Interval(0.02, 0.01, 0.04))
 
 
 def spared(tiny: Study) -> Study:

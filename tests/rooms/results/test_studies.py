@@ -69,11 +69,11 @@ def test_a_battery_with_attacks_beside_it_is_not_named_as_the_battery_alone(run)
 def test_a_battery_of_the_package_goes_by_name_and_version_one_of_the_user_also_by_what_it_says(tmp_path):
     path = tmp_path / "strong.yaml"
     path.write_text("base: strong\n")
-    before = label_of(str(path))
+    before = label_of(str(path), named(str(path)))
     path.write_text("base: strong\naudit: 10%\n")
-    assert label_of("strong") == f"strong v{named('strong').version}"
+    assert label_of("strong", named("strong")) == f"strong v{named('strong').version}"
     assert before.startswith("strong.yaml v1 (")
-    assert before != label_of(str(path))
+    assert before != label_of(str(path), named(str(path)))
 
 
 def test_a_measured_gap_of_the_same_battery_and_version_is_told(run, tmp_path, monkeypatch):

@@ -47,7 +47,7 @@ def test_a_folder_may_be_named_like_an_address(tmp_path, monkeypatch):
     store = Store(Path("runs:today"))
     store.begin(CELL)
     store.add(CELL, answers("a"))
-    assert store.rows(CELL, "objects") == [{"image": "a", **OBJECT}]
+    assert store.table(CELL, "objects").to_pylist() == [{"image": "a", **OBJECT}]
 
 
 def test_arrays_of_some_images_only(store):
@@ -62,17 +62,17 @@ def test_a_column_that_an_older_version_did_not_write(store):
     (path, _) = sorted(store.folder.glob("cells/*/objects-*.parquet"))
     pq.write_table(pq.read_table(path).drop_columns(["kept"]), path)
     with pytest.raises(BadInput, match="another version of segstress: expected a column 'kept'"):
-        store.rows(CELL, "objects")
+        store.table(CELL, "objects").to_pylist()
 
 
 def test_a_column_that_came_later_is_empty_in_older_folders(store):
     for path in store.folder.glob("cells/*/images-*.parquet"):
         pq.write_table(pq.read_table(path).drop_columns(["correct"]), path)
-    assert {row["correct"] for row in store.rows(CELL, "images")} == {None}
+    assert {row["correct"] for row in store.table(CELL, "images").to_pylist()} == {None}
 
 
 def test_a_file_that_is_no_table(store):
     (path, _) = sorted(store.folder.glob("cells/*/images-*.parquet"))
     path.write_bytes(b"nothing of the kind")
     with pytest.raises(BadInput, match="delete its shard and run the same command again"):
-        store.rows(CELL, "images")
+        store.table(CELL, "images").to_pylist()

@@ -1,4 +1,4 @@
-"""The booth and its ledger: decisions are durable, single and blind."""
+"""The session and its decision log: decisions are durable, single and blind."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from booths import MODELS, make_booth
+from sessions import MODELS, make_session
 
 from segstress.core import BadInput
-from segstress.voting.decision_log import Ledger
+from segstress.voting.decision_log import DecisionLog
 from segstress.voting.session import Decision, encode
 from segstress.voting.static import take_file, write_static
 
 
-def decide(booth, number: int, choice: str = "left", rater: str = "kim", **more: object) -> Decision:
-    trial = booth.deck(rater, server=True)["trials"][number]["id"]
+def decide(session, number: int, choice: str = "left", rater: str = "kim", **more: object) -> Decision:
+    trial = session.trial_list(rater, server=True)["trials"][number]["id"]
     decision = Decision(id=f"{rater}-{number}", trial=trial, choice=choice, **more)
-    booth.take(rater, decision)
+    session.take(rater, decision)
     return decision
 
 
 def test_a_decision_says_what_it_was_about(tmp_path: Path) -> None:
-    booth = make_booth(tmp_path)
-    decide(booth, 3, milliseconds=1200)
-    (row,) = booth.ledger.rows()
-    trial = booth.deal("kim").trials[3]
+    session = make_session(tmp_path)
+    decide(session, 3, milliseconds=1200)
+    (row,) = session.decision_log.rows()
+    trial = session.deal("kim").trials[3]
     assert (row["image"], tuple(row["shown"]), row["choice"], row["milliseconds"]) == (
         trial.image,
         trial.shown,
@@ -36,74 +36,74 @@ def test_a_decision_says_what_it_was_about(tmp_path: Path) -> None:
 
 
 def test_the_same_decision_twice_counts_once(tmp_path: Path) -> None:
-    booth = make_booth(tmp_path)
-    decision = decide(booth, 0)
-    booth.take("kim", decision)
-    assert len(booth.ledger.rows()) == 1
+    session = make_session(tmp_path)
+    decision = decide(session, 0)
+    session.take("kim", decision)
+    assert len(session.decision_log.rows()) == 1
 
 
 def test_a_second_answer_is_refused_until_the_first_is_undone(tmp_path: Path) -> None:
-    booth = make_booth(tmp_path)
-    first = decide(booth, 0)
+    session = make_session(tmp_path)
+    first = decide(session, 0)
     second = Decision(id="other", trial=first.trial, choice="right")
     with pytest.raises(BadInput, match="already"):
-        booth.take("kim", second)
-    booth.take("kim", Decision(id="u", undo=first.id))
-    booth.take("kim", second)
-    assert [row["choice"] for row in booth.standing("kim")] == ["right"]
+        session.take("kim", second)
+    session.take("kim", Decision(id="u", undo=first.id))
+    session.take("kim", second)
+    assert [row["choice"] for row in session.standing("kim")] == ["right"]
 
 
 def test_undo_removes_exactly_one_and_only_ones_own(tmp_path: Path) -> None:
-    booth = make_booth(tmp_path)
+    session = make_session(tmp_path)
     for number in range(3):
-        decide(booth, number)
-    decide(booth, 0, rater="lee")
-    booth.take("kim", Decision(id="u1", undo="kim-2"))
-    booth.take("lee", Decision(id="u2", undo="kim-1"))
-    assert [row["id"] for row in booth.standing("kim")] == ["kim-0", "kim-1"]
-    assert len(booth.standing("lee")) == 1
+        decide(session, number)
+    decide(session, 0, rater="lee")
+    session.take("kim", Decision(id="u1", undo="kim-2"))
+    session.take("lee", Decision(id="u2", undo="kim-1"))
+    assert [row["id"] for row in session.standing("kim")] == ["kim-0", "kim-1"]
+    assert len(session.standing("lee")) == 1
 
 
 @pytest.mark.parametrize(("trial", "choice"), [("nothing", "left"), (None, "best"), (None, "keep")])
 def test_strange_decisions_are_refused(trial: str | None, choice: str, tmp_path: Path) -> None:
-    booth = make_booth(tmp_path)
-    known = booth.deal("kim").trials[0].id
+    session = make_session(tmp_path)
+    known = session.deal("kim").trials[0].id
     with pytest.raises(BadInput, match=r"unknown trial|expected one of"):
-        booth.take("kim", Decision(id="a", trial=trial or known, choice=choice))
+        session.take("kim", Decision(id="a", trial=trial or known, choice=choice))
 
 
 def test_a_line_cut_short_by_a_crash_is_left_out(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "l.jsonl")
-    ledger.append({"rater": "kim", "id": "a"})
-    with ledger.path.open("ab") as file:
+    decision_log = DecisionLog(tmp_path / "l.jsonl")
+    decision_log.append({"rater": "kim", "id": "a"})
+    with decision_log.path.open("ab") as file:
         file.write(b'{"rater": "kim", "id": "b')
-    ledger.append({"rater": "kim", "id": "c"})
-    assert [row["id"] for row in ledger.rows()] == ["a", "c"]
+    decision_log.append({"rater": "kim", "id": "c"})
+    assert [row["id"] for row in decision_log.rows()] == ["a", "c"]
 
 
 def test_nothing_that_leaves_names_a_model(tmp_path: Path) -> None:
-    booth = make_booth(tmp_path / "run", repeats=0.1)
+    session = make_session(tmp_path / "run", repeats=0.1)
     (tmp_path / "run").mkdir()
-    decide(booth, 0)
+    decide(session, 0)
     out = tmp_path / "page"
-    write_static(booth, "kim", out)
-    sent = json.dumps(booth.deck("kim", server=True))
+    write_static(session, "kim", out)
+    sent = json.dumps(session.trial_list("kim", server=True))
     everything = sent + "".join(path.read_text() + path.name for path in out.rglob("*") if path.is_file())
     assert not any(model in everything for model in MODELS)
     assert "repeat" not in sent
 
 
 def test_static_decisions_come_back(tmp_path: Path) -> None:
-    booth = make_booth(tmp_path)
-    write_static(booth, "kim", tmp_path / "page")
-    trials = [trial.id for trial in booth.deal("kim").trials]
+    session = make_session(tmp_path)
+    write_static(session, "kim", tmp_path / "page")
+    trials = [trial.id for trial in session.deal("kim").trials]
     events = [{"id": f"e{n}", "trial": trial, "choice": "tie"} for n, trial in enumerate(trials[:3])]
     events.append({"id": "u", "undo": "e2"})
     file = tmp_path / "decisions.json"
     file.write_text(json.dumps({"mode": "choose", "rater": "kim", "events": events}))
-    assert take_file(booth, file) == 2
-    assert take_file(booth, file) == 0
-    assert [row["id"] for row in booth.standing("kim")] == ["e0", "e1"]
+    assert take_file(session, file) == 2
+    assert take_file(session, file) == 0
+    assert [row["id"] for row in session.standing("kim")] == ["e0", "e1"]
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"mode": "screen", "rater": "kim", "events": []}'])
@@ -111,13 +111,13 @@ def test_strange_files_are_refused(content: str, tmp_path: Path) -> None:
     file = tmp_path / "decisions.json"
     file.write_text(content)
     with pytest.raises(BadInput, match="decisions"):
-        take_file(make_booth(tmp_path), file)
+        take_file(make_session(tmp_path), file)
 
 
 def test_a_page_is_not_written_over_other_files(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("")
     with pytest.raises(BadInput, match="not empty"):
-        write_static(make_booth(tmp_path), "kim", tmp_path)
+        write_static(make_session(tmp_path), "kim", tmp_path)
 
 
 def test_maps_travel_in_two_bytes() -> None:

@@ -6,22 +6,22 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from booths import MODELS, SECRET, questions
+from sessions import MODELS, SECRET, questions
 
 from segstress.core import BadInput, to_plain
-from segstress.voting.trial_list import Deck, Question, check_name, deal
+from segstress.voting.trial_list import Question, TrialList, check_name, deal
 
 
 def test_every_question_is_asked_once() -> None:
-    deck = deal(questions(), "choose", "kim", SECRET)
-    asked = Counter((trial.image, frozenset(trial.shown)) for trial in deck.trials)
+    trial_list = deal(questions(), "choose", "kim", SECRET)
+    asked = Counter((trial.image, frozenset(trial.shown)) for trial in trial_list.trials)
     assert set(asked.values()) == {1}
     assert len(asked) == 30
 
 
 def test_sides_are_balanced_in_every_pair() -> None:
-    deck = deal(questions(11), "choose", "kim", SECRET)
-    left = Counter(trial.shown for trial in deck.trials)
+    trial_list = deal(questions(11), "choose", "kim", SECRET)
+    left = Counter(trial.shown for trial in trial_list.trials)
     for first in MODELS:
         for second in MODELS:
             assert abs(left[first, second] - left[second, first]) <= 1
@@ -36,17 +36,17 @@ def test_people_see_different_orders_and_sides() -> None:
 
 
 def test_no_image_twice_in_a_row() -> None:
-    deck = deal(questions(), "choose", "kim", SECRET, repeats=0.2)
-    assert all(first.image != second.image for first, second in pairwise(deck.trials))
+    trial_list = deal(questions(), "choose", "kim", SECRET, repeats=0.2)
+    assert all(first.image != second.image for first, second in pairwise(trial_list.trials))
 
 
 def test_repeats_swap_sides() -> None:
-    deck = deal(questions(), "choose", "kim", SECRET, repeats=0.2)
-    again = [trial for trial in deck.trials if trial.repeat]
+    trial_list = deal(questions(), "choose", "kim", SECRET, repeats=0.2)
+    again = [trial for trial in trial_list.trials if trial.repeat]
     assert len(again) == 6
-    first = {(t.image, frozenset(t.shown)): t.shown for t in deck.trials if not t.repeat}
+    first = {(t.image, frozenset(t.shown)): t.shown for t in trial_list.trials if not t.repeat}
     assert all(first[t.image, frozenset(t.shown)] == t.shown[::-1] for t in again)
-    assert len({trial.id for trial in deck.trials}) == len(deck.trials)
+    assert len({trial.id for trial in trial_list.trials}) == len(trial_list.trials)
 
 
 def test_a_grown_selection_keeps_what_was_dealt() -> None:
@@ -59,14 +59,14 @@ def test_a_grown_selection_keeps_what_was_dealt() -> None:
 
 
 def test_decks_survive_json() -> None:
-    deck = deal(questions(2), "choose", "kim", SECRET)
-    assert Deck(**to_plain(deck)) == deck
+    trial_list = deal(questions(2), "choose", "kim", SECRET)
+    assert TrialList(**to_plain(trial_list)) == trial_list
 
 
 def test_screening_asks_about_each_class() -> None:
     asked = [Question(image="a", classes=("cat",)), Question(image="a", classes=("dog",))]
-    deck = deal(asked, "screen", "kim", SECRET)
-    assert sorted(trial.classes for trial in deck.trials) == [("cat",), ("dog",)]
+    trial_list = deal(asked, "screen", "kim", SECRET)
+    assert sorted(trial.classes for trial in trial_list.trials) == [("cat",), ("dog",)]
 
 
 @pytest.mark.parametrize("name", ["", "../kim", "kim/lee", "a" * 33, "-kim", "kim\n"])

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core import BadImage, BadInput, settings
 from ...data.labelling import UNKNOWN, colour_code, translate
-from .label_task import Ballot, Reading, Scheme, colour_of, formats, open_image, png, write_pixels
+from .label_task import LabelResult, LabelTask, Scheme, colour_of, formats, open_image, png, write_pixels
 
 ARCHIVE = "segmentation-masks.zip"
 MASKS = "SegmentationClass"
@@ -23,7 +23,7 @@ VOID_NAME, VOID_LABEL = "void", 255  # the name of what does not count, and the 
 class Cvat:
     """CVAT segmentation masks: a zip to upload, beside the images of the task."""
 
-    def write(self, ballots: Iterable[Ballot], scheme: Scheme, folder: Path) -> None:
+    def write(self, tasks: Iterable[LabelTask], scheme: Scheme, folder: Path) -> None:
         """The images in a folder, the masks in a zip."""
         folder.mkdir(parents=True, exist_ok=True)
         colours = np.array([*map(colour_of, range(len(scheme.classes))), colour_of(VOID_LABEL)], dtype=np.uint8)
@@ -31,15 +31,15 @@ class Cvat:
             raise BadInput(f"cvat: {len(scheme.classes)} classes need more than 255 colours; choose another format")
         names = []
         with zipfile.ZipFile(folder / ARCHIVE, "w", zipfile.ZIP_DEFLATED) as archive:
-            for ballot in ballots:
-                write_pixels(ballot, folder / "images")
-                places = np.where(ballot.labels == scheme.void, len(scheme.classes), ballot.labels)
-                archive.writestr(f"{MASKS}/{ballot.image}.png", png(colours[places]))
-                names.append(ballot.image)
+            for task in tasks:
+                write_pixels(task, folder / "images")
+                places = np.where(task.labels == scheme.void, len(scheme.classes), task.labels)
+                archive.writestr(f"{MASKS}/{task.image}.png", png(colours[places]))
+                names.append(task.image)
             archive.writestr("ImageSets/Segmentation/default.txt", "".join(f"{name}\n" for name in names))
             archive.writestr("labelmap.txt", _label_map([*scheme.classes, VOID_NAME], colours))
 
-    def read(self, folder: Path, scheme: Scheme) -> Iterator[Reading]:
+    def read(self, folder: Path, scheme: Scheme) -> Iterator[LabelResult]:
         """Every mask in the zip, or in every zip of the folder."""
         archives = [folder] if folder.is_file() else sorted(folder.glob("*.zip"))
         if not archives:
@@ -58,15 +58,15 @@ def _label_map(names: Iterable[str], colours: np.ndarray) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _read(archive: zipfile.ZipFile, scheme: Scheme) -> Iterator[Reading]:
+def _read(archive: zipfile.ZipFile, scheme: Scheme) -> Iterator[LabelResult]:
     codes = _codes(archive.read("labelmap.txt").decode(), scheme)
     for name in sorted(archive.namelist()):
         path = PurePosixPath(name)
         if path.parent.name == MASKS and path.suffix == ".png":
             try:
-                yield Reading(path.stem, _labels(archive.read(name), path.name, codes, scheme))
+                yield LabelResult(path.stem, _labels(archive.read(name), path.name, codes, scheme))
             except BadImage as error:
-                yield Reading(path.stem, fault=str(error))
+                yield LabelResult(path.stem, fault=str(error))
 
 
 def _codes(text: str, scheme: Scheme) -> dict[int, int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .label_task import Ballot, Scheme, png, write_pixels
+from .label_task import LabelTask, Scheme, png, write_pixels
 
 LOADER = '''"""Load the selected images into FiftyOne: python load.py (needs the package fiftyone)."""
 
@@ -41,7 +41,7 @@ session.wait()
 class Shown:
     """An image with all that is known of it."""
 
-    ballot: Ballot  # its labels are the truth, or all void
+    task: LabelTask  # its labels are the truth, or all void
     predictions: Mapping[str, np.ndarray]  # by model
     tags: Sequence[str]
     fields: Mapping[str, str | float | int | list[str]]
@@ -51,8 +51,8 @@ def write_fiftyone(shown: Iterable[Shown], scheme: Scheme, folder: Path, name: s
     """Images, one folder of masks for each model and for the truth, samples.json and load.py."""
     rows, models = [], []
     for each in shown:
-        image, labels = each.ballot.image, each.ballot.labels
-        write_pixels(each.ballot, folder / "data")
+        image, labels = each.task.image, each.task.labels
+        write_pixels(each.task, folder / "data")
         if (labels != scheme.void).any():
             _write(folder / "ground_truth" / f"{image}.png", labels)
         for model, prediction in each.predictions.items():

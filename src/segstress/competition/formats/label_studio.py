@@ -12,7 +12,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from ...core import BadImage, BadInput, settings
-from .label_task import Ballot, Reading, Scheme, colour_of, formats, open_image, png, write_pixels
+from .label_task import LabelResult, LabelTask, Scheme, colour_of, formats, open_image, png, write_pixels
 from .rle_pack import pack_runs, unpack_runs
 
 TASKS, CONFIG = "tasks.json", "config.xml"
@@ -28,19 +28,19 @@ class LabelStudio:
 
     regions: Literal["bitmask", "brush"] = "bitmask"  # of what is written; both are read
 
-    def write(self, ballots: Iterable[Ballot], scheme: Scheme, folder: Path) -> None:
+    def write(self, tasks: Iterable[LabelTask], scheme: Scheme, folder: Path) -> None:
         """Tasks whose labels to begin from are predictions."""
         folder.mkdir(parents=True, exist_ok=True)
-        tasks = []
-        for ballot in ballots:
-            write_pixels(ballot, folder / "images")
-            path = f"/data/local-files/?d=images/{ballot.image}.png"
-            result = _regions(ballot.labels, scheme, self.regions)
-            tasks.append({"data": {"image": path, "id": ballot.image}, "predictions": [{"result": result}]})
-        (folder / TASKS).write_text(json.dumps(tasks))
+        entries = []
+        for task in tasks:
+            write_pixels(task, folder / "images")
+            path = f"/data/local-files/?d=images/{task.image}.png"
+            result = _regions(task.labels, scheme, self.regions)
+            entries.append({"data": {"image": path, "id": task.image}, "predictions": [{"result": result}]})
+        (folder / TASKS).write_text(json.dumps(entries))
         (folder / CONFIG).write_text(_config([*scheme.classes, VOID_NAME], TAGS[self.regions]))
 
-    def read(self, folder: Path, scheme: Scheme) -> Iterator[Reading]:
+    def read(self, folder: Path, scheme: Scheme) -> Iterator[LabelResult]:
         """Every task of a JSON export, by its last annotation."""
         for path in [folder] if folder.is_file() else sorted(folder.glob("*.json")):
             try:
@@ -98,20 +98,20 @@ def _painted(mask: np.ndarray, kind: str) -> dict[str, Any]:
     return {"imageDataURL": PREFIX + base64.b64encode(png(picture)).decode()}
 
 
-def _read(task: Mapping[str, Any], scheme: Scheme) -> Reading:
+def _read(task: Mapping[str, Any], scheme: Scheme) -> LabelResult:
     try:
         data = task["data"]
         image = str(data.get("id") or PurePosixPath(data["image"]).stem)
     except (KeyError, TypeError, AttributeError) as error:
-        return Reading("?", fault=f"a task without data.image ({error!r})")
+        return LabelResult("?", fault=f"a task without data.image ({error!r})")
     try:
         done = task.get("annotations") or task.get("predictions") or []
         if not done:
             raise BadImage("nobody has annotated it")
-        return Reading(image, _labels(done[-1]["result"], scheme))
+        return LabelResult(image, _labels(done[-1]["result"], scheme))
     except (KeyError, TypeError, ValueError, IndexError) as error:
         reason = error if isinstance(error, BadInput) else f"cannot be read ({error!r})"
-        return Reading(image, fault=f"{image}: {reason}")
+        return LabelResult(image, fault=f"{image}: {reason}")
 
 
 def _labels(result: list[Mapping[str, Any]], scheme: Scheme) -> np.ndarray:

@@ -41,7 +41,7 @@ class Scheme:
 
 
 @dataclass(frozen=True)
-class Ballot:
+class LabelTask:
     """An image to label, with labels to begin from."""
 
     image: str  # id
@@ -50,7 +50,7 @@ class Ballot:
 
 
 @dataclass(frozen=True)
-class Reading:
+class LabelResult:
     """What came back for one image: labels, a rejection, or what is wrong with the file."""
 
     image: str
@@ -62,12 +62,12 @@ class Reading:
 class Format(Protocol):
     """A way in which annotation tools keep labels."""
 
-    def write(self, ballots: Iterable[Ballot], scheme: Scheme, folder: Path) -> None:
+    def write(self, tasks: Iterable[LabelTask], scheme: Scheme, folder: Path) -> None:
         """Make a folder that the tool can open."""
         ...
 
-    def read(self, folder: Path, scheme: Scheme) -> Iterator[Reading]:
-        """What the tool has saved there, image by image; a bad file is a reading with a fault."""
+    def read(self, folder: Path, scheme: Scheme) -> Iterator[LabelResult]:
+        """What the tool has saved there, image by image; a bad file is a result with a fault."""
         ...
 
 
@@ -91,10 +91,10 @@ def open_image(data: bytes, name: str) -> Image.Image:
     return image
 
 
-def write_pixels(ballot: Ballot, folder: Path) -> None:
+def write_pixels(task: LabelTask, folder: Path) -> None:
     """The image itself, losslessly, under its id."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{ballot.image}.png").write_bytes(png(ballot.pixels))
+    (folder / f"{task.image}.png").write_bytes(png(task.pixels))
 
 
 def colour_of(label: int) -> tuple[int, int, int]:

@@ -14,7 +14,7 @@ from scipy import ndimage
 
 from ...core import BadImage, BadInput, settings
 from .contours import outlines, paint
-from .label_task import Ballot, Reading, Scheme, formats, open_image, png, write_pixels
+from .label_task import LabelResult, LabelTask, Scheme, formats, open_image, png, write_pixels
 
 VERSION = "5.5.0"  # of the layout
 IGNORE = "__ignore__"
@@ -29,21 +29,21 @@ class LabelMe:
     shapes: Literal["masks", "polygons"] = "masks"
     tolerance: Annotated[float, Field(ge=0)] = 0.0  # pixels by which a simplified polygon may leave the outline
 
-    def write(self, ballots: Iterable[Ballot], scheme: Scheme, folder: Path) -> None:
+    def write(self, tasks: Iterable[LabelTask], scheme: Scheme, folder: Path) -> None:
         """Images and JSON files side by side."""
-        for ballot in ballots:
-            write_pixels(ballot, folder)
-            height, width = ballot.labels.shape
+        for task in tasks:
+            write_pixels(task, folder)
+            height, width = task.labels.shape
             content = {
                 "version": VERSION,
                 "flags": {REJECT: False},
-                "shapes": self._shapes(ballot.labels, scheme),
-                "imagePath": f"{ballot.image}.png",
+                "shapes": self._shapes(task.labels, scheme),
+                "imagePath": f"{task.image}.png",
                 "imageData": None,
                 "imageHeight": height,
                 "imageWidth": width,
             }
-            (folder / f"{ballot.image}.json").write_text(json.dumps(content))
+            (folder / f"{task.image}.json").write_text(json.dumps(content))
 
     def _shapes(self, labels: np.ndarray, scheme: Scheme) -> list[dict[str, Any]]:
         blank = scheme.blank(1, 1)[0, 0]
@@ -57,13 +57,13 @@ class LabelMe:
             for each in found
         ]
 
-    def read(self, folder: Path, scheme: Scheme) -> Iterator[Reading]:
+    def read(self, folder: Path, scheme: Scheme) -> Iterator[LabelResult]:
         """Every JSON file below the folder."""
         for path in sorted(folder.rglob("*.json")):
             try:
                 yield _read(path, scheme)
             except BadImage as error:
-                yield Reading(path.stem, fault=f"{path.name}: {error}")
+                yield LabelResult(path.stem, fault=f"{path.name}: {error}")
 
 
 def _name(label: int, scheme: Scheme) -> str:
@@ -91,7 +91,7 @@ def _mask_shape(mask: np.ndarray, label: str) -> dict[str, Any]:
     return _shape(label, "mask", points, base64.b64encode(png(crop)).decode())
 
 
-def _read(path: Path, scheme: Scheme) -> Reading:
+def _read(path: Path, scheme: Scheme) -> LabelResult:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         labels = scheme.blank(int(content["imageHeight"]), int(content["imageWidth"]))
@@ -105,7 +105,7 @@ def _read(path: Path, scheme: Scheme) -> Reading:
         except (KeyError, TypeError, ValueError) as error:
             reason = error if isinstance(error, BadInput) else f"cannot be read ({type(error).__name__}: {error})"
             raise BadImage(f"shape {number}: {reason}") from error
-    return Reading(path.stem, labels, rejected)
+    return LabelResult(path.stem, labels, rejected)
 
 
 def _draw(labels: np.ndarray, shape: Mapping[str, Any], scheme: Scheme) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from ...core import BadImage, settings
-from .label_task import Ballot, Reading, Scheme, colour_of, formats, open_image, write_pixels
+from .label_task import LabelResult, LabelTask, Scheme, colour_of, formats, open_image, write_pixels
 
 
 @formats.register("png")
@@ -17,22 +17,22 @@ from .label_task import Ballot, Reading, Scheme, colour_of, formats, open_image,
 class PalettePng:
     """Folders images and masks, and classes.txt: what `folder:` reads, so the labelled set can be trained on."""
 
-    def write(self, ballots: Iterable[Ballot], scheme: Scheme, folder: Path) -> None:
+    def write(self, tasks: Iterable[LabelTask], scheme: Scheme, folder: Path) -> None:
         """Images, masks and the names of the classes."""
         (folder / "masks").mkdir(parents=True, exist_ok=True)
         (folder / "classes.txt").write_text("".join(f"{name}\n" for name in scheme.classes))
-        for ballot in ballots:
-            write_pixels(ballot, folder / "images")
-            write_mask(folder / "masks" / f"{ballot.image}.png", ballot.labels)
+        for task in tasks:
+            write_pixels(task, folder / "images")
+            write_mask(folder / "masks" / f"{task.image}.png", task.labels)
 
-    def read(self, folder: Path, scheme: Scheme) -> Iterator[Reading]:
+    def read(self, folder: Path, scheme: Scheme) -> Iterator[LabelResult]:
         """Every mask in the folder masks, or in the folder itself."""
         place = folder / "masks" if (folder / "masks").is_dir() else folder
         for path in sorted(place.glob("*.png")):
             try:
-                yield Reading(path.stem, read_mask(path, scheme))
+                yield LabelResult(path.stem, read_mask(path, scheme))
             except BadImage as error:
-                yield Reading(path.stem, fault=str(error))
+                yield LabelResult(path.stem, fault=str(error))
 
 
 def write_mask(path: Path, labels: np.ndarray) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...metrics.intervals import Interval
-from ...results.study import Choice, Study
+from ...results.study import AttackSelection, Study
 from ..kit.naming import percent, plural
 from .assessment import Assessment
 from .figure_names import headline, title
@@ -28,7 +28,7 @@ def _remaining(study: Study) -> Iterator[str]:
         )
 
 
-def _adaptive(choice: Choice | None) -> Iterator[str]:
+def _adaptive(choice: AttackSelection | None) -> Iterator[str]:
     """What an audit left out, and what that costs."""
     if choice is None:
         return

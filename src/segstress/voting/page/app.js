@@ -24,12 +24,12 @@ const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowDown: "↓", " ": "spa
 const look = { opacity: 0.6, difference: false, bare: false, legend: true, flicker: 0 };
 const view = new segstress.View();
 const pictures = new segstress.Pictures();
-let deck, mode, ledger, trial, shown, since;
+let trial_list, mode, decision_log, trial, shown, since;
 
 segstress.deal = (dealt) => {
-  deck = dealt;
-  mode = MODES[deck.mode];
-  ledger = new segstress.Ledger(deck, tell);
+  trial_list = dealt;
+  mode = MODES[trial_list.mode];
+  decision_log = new segstress.DecisionLog(trial_list, tell);
   at("welcome").hidden = true;
   build();
   next();
@@ -77,13 +77,13 @@ function offer() {
 }
 
 async function next() {
-  const answered = ledger.answered();
-  const left = deck.trials.filter((each) => !answered.has(each.id));
-  const done = deck.trials.length - left.length;
+  const answered = decision_log.answered();
+  const left = trial_list.trials.filter((each) => !answered.has(each.id));
+  const done = trial_list.trials.length - left.length;
   at("rest").hidden = true;
   at("work").hidden = false;
-  [at("bar").max, at("bar").value] = [deck.trials.length, done];
-  at("progress").textContent = `${done} of ${deck.trials.length} done`;
+  [at("bar").max, at("bar").value] = [trial_list.trials.length, done];
+  at("progress").textContent = `${done} of ${trial_list.trials.length} done`;
   trial = left[0];
   document.body.dataset.ready = "false";
   if (!trial) return rest("All done", "Thank you. Your decisions are kept; e saves them to a file.");
@@ -110,7 +110,7 @@ function draw() {
   for (const name of mode.panels) {
     const labels = look.bare && name !== "image" ? null : content[name];
     const canvas = at(`panel-${name}`).querySelector("canvas");
-    segstress.paint(canvas, image, labels, deck, look.opacity, look.difference ? other[name] : null);
+    segstress.paint(canvas, image, labels, trial_list, look.opacity, look.difference ? other[name] : null);
   }
   const title = at("panel-image").querySelector("figcaption");
   title.textContent = ["image", "image with A", "image with B"][look.flicker];
@@ -119,12 +119,12 @@ function draw() {
 }
 
 function legend(maps) {
-  const present = [...new Set(maps.flatMap((labels) => [...new Set(labels)]))].filter((label) => label !== deck.void).sort((a, b) => a - b);
+  const present = [...new Set(maps.flatMap((labels) => [...new Set(labels)]))].filter((label) => label !== trial_list.void).sort((a, b) => a - b);
   at("legend").replaceChildren(...(look.legend ? present : []).map((label) => {
     const entry = document.createElement("span");
-    entry.textContent = deck.classes[label];
-    entry.style.setProperty("--colour", `rgb(${deck.palette[label].join(",")})`);
-    entry.classList.toggle("wanted", trial.classes.includes(deck.classes[label]));
+    entry.textContent = trial_list.classes[label];
+    entry.style.setProperty("--colour", `rgb(${trial_list.palette[label].join(",")})`);
+    entry.classList.toggle("wanted", trial.classes.includes(trial_list.classes[label]));
     return entry;
   }));
 }
@@ -138,14 +138,14 @@ function choose(choice) {
 function decide(choice, reason) {
   at("reasons").close();
   if (document.body.dataset.ready !== "true") return;
-  ledger.decide(trial.id, choice, reason, Math.round(performance.now() - since));
-  const count = ledger.history.length;
-  if (count % deck.session === 0 && count < deck.trials.length) rest("Time for a break", `You have decided ${count} times. Rest your eyes.`);
+  decision_log.decide(trial.id, choice, reason, Math.round(performance.now() - since));
+  const count = decision_log.history.length;
+  if (count % trial_list.session === 0 && count < trial_list.trials.length) rest("Time for a break", `You have decided ${count} times. Rest your eyes.`);
   else next();
 }
 
 function undone() {
-  if (ledger.undo()) next();
+  if (decision_log.undo()) next();
 }
 
 function rest(title, text) {
@@ -176,13 +176,13 @@ function use(tool) {
 
 function save() {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([ledger.file()], { type: "application/json" }));
-  link.download = `decisions-${deck.mode}-${deck.rater}.json`;
+  link.href = URL.createObjectURL(new Blob([decision_log.file()], { type: "application/json" }));
+  link.download = `decisions-${trial_list.mode}-${trial_list.rater}.json`;
   link.click();
 }
 
 addEventListener("keydown", (event) => {
-  if (!deck || event.ctrlKey || event.metaKey || event.altKey || at("help").open) return;
+  if (!trial_list || event.ctrlKey || event.metaKey || event.altKey || at("help").open) return;
   if (at("reasons").open) {
     const reason = mode.reasons[Number(event.key) - 1];
     if (reason) decide("reject", reason);
@@ -197,10 +197,10 @@ addEventListener("keydown", (event) => {
   else if (tool) use(tool);
 });
 
-// With a server the page asks for a name; in a folder the deck lies beside it, dealt to one person.
+// With a server the page asks for a name; in a folder the trial_list lies beside it, dealt to one person.
 function ask() {
   const script = document.createElement("script");
-  script.src = `deck.js${location.search}`;
+  script.src = `trials.js${location.search}`;
   script.onerror = () => { at("welcome").hidden = false; at("refusal").textContent = location.search ? "That name cannot be used." : ""; };
   document.head.append(script);
 }

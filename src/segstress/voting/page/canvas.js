@@ -44,15 +44,15 @@ segstress.Pictures = class {
 };
 
 // The image with colours over it; `different` leaves colours only where two maps disagree.
-segstress.paint = (canvas, image, labels, deck, opacity, different) => {
+segstress.paint = (canvas, image, labels, trial_list, opacity, different) => {
   [canvas.width, canvas.height] = [image.width, image.height];
   const context = canvas.getContext("2d", { willReadFrequently: true });
   context.drawImage(image, 0, 0);
   if (!labels) return;
   const picture = context.getImageData(0, 0, image.width, image.height);
   for (let place = 0; place < labels.length; place += 1) {
-    if (labels[place] === deck.void || (different && labels[place] === different[place])) continue;
-    const colour = deck.palette[labels[place]];
+    if (labels[place] === trial_list.void || (different && labels[place] === different[place])) continue;
+    const colour = trial_list.palette[labels[place]];
     for (let channel = 0; channel < 3; channel += 1) {
       const under = picture.data[4 * place + channel];
       picture.data[4 * place + channel] = under + (colour[channel] - under) * opacity;

@@ -1,4 +1,4 @@
-"""A booth over made-up pictures, for the tests of this room and of the browser."""
+"""A session over made-up pictures, for the tests of this room and of the browser."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from segstress.voting.decision_log import Ledger
-from segstress.voting.session import Booth
-from segstress.voting.trial_list import Deck, Mode, Question, deal
+from segstress.voting.decision_log import DecisionLog
+from segstress.voting.session import Session
+from segstress.voting.trial_list import Mode, Question, TrialList, deal
 
 MODELS = ("deeplab-secret", "fcn-secret", "psp-secret")
 LABELS = "labels"  # the source of what annotators drew
@@ -35,20 +35,20 @@ def questions(images: int = 10) -> list[Question]:
     ]
 
 
-def make_booth(folder: Path, mode: Mode = "choose", images: int = 10, repeats: float = 0.0) -> Booth:
+def make_session(folder: Path, mode: Mode = "choose", images: int = 10, repeats: float = 0.0) -> Session:
     asked = questions(images)
     if mode != "choose":
         models = (LABELS,) if mode == "review" else ()
         asked = [Question(image=f"image{number}", models=models, classes=("cat",)) for number in range(images)]
-    decks: dict[str, Deck] = {}
+    decks: dict[str, TrialList] = {}
 
-    def dealt(rater: str) -> Deck:
+    def dealt(rater: str) -> TrialList:
         return decks.setdefault(rater, deal(asked, mode, rater, SECRET, repeats))
 
-    booth = Booth(
+    session = Session(
         mode=mode,
         secret=SECRET,
-        ledger=Ledger(folder / f"decisions-{mode}.jsonl"),
+        decision_log=DecisionLog(folder / f"decisions-{mode}.jsonl"),
         pictures=MadeUp(),
         deal=dealt,
         classes=("background", "cat", "dog"),
@@ -56,5 +56,5 @@ def make_booth(folder: Path, mode: Mode = "choose", images: int = 10, repeats: f
         void=255,
     )
     for question in asked:
-        booth.know(question.image, question.models)
-    return booth
+        session.know(question.image, question.models)
+    return session

@@ -18,11 +18,13 @@ from .screening import doubted
 from .store import ContestStore
 
 
-class Field:
+class ContestImages:
     """The chosen images of a competition with every model's map of them."""
 
-    def __init__(self, store: ContestStore, contest: Contest, entrants: Sequence[Entrant], words: Vocabulary) -> None:
-        self.store, self.contest, self.entrants, self.words = store, contest, entrants, words
+    def __init__(
+        self, store: ContestStore, contest: Contest, entrants: Sequence[Entrant], vocabulary: Vocabulary
+    ) -> None:
+        self.store, self.contest, self.entrants, self.vocabulary = store, contest, entrants, vocabulary
         self.data = contest.data()
         self._parts = {image: part for part in store.parts() for image in part.images}
 
@@ -51,15 +53,15 @@ class Field:
         sample = self.sample(image)
         if not sample.valid.any():
             return None
-        if tuple(self.data.classes) != self.words.classes and POOL not in self.words.tables:
+        if tuple(self.data.classes) != self.vocabulary.classes and POOL not in self.vocabulary.tables:
             raise BadInput("masks: the pool has other classes than the competition; say under 'pool' in the class file")
-        labels = self.words.translate(sample.labels.numpy(), POOL)
-        return np.where(sample.valid.numpy(), labels, self.words.scheme.void).astype(labels.dtype)
+        labels = self.vocabulary.translate(sample.labels.numpy(), POOL)
+        return np.where(sample.valid.numpy(), labels, self.vocabulary.scheme.void).astype(labels.dtype)
 
     def label(self, image: str) -> np.ndarray | None:
         """The imported labels, where there are any."""
         path = self.store.folder / "labels" / f"{image}.png"
-        return read_mask(path, self.words.scheme) if path.exists() else None
+        return read_mask(path, self.vocabulary.scheme) if path.exists() else None
 
     def trusted(self, image: str) -> np.ndarray | None:
         """The imported labels, unless someone found them wrong."""
@@ -74,8 +76,8 @@ class Field:
         return self._parts[image].images
 
 
-def quality(truth: np.ndarray, labels: np.ndarray, words: Vocabulary) -> float:
+def quality(truth: np.ndarray, labels: np.ndarray, vocabulary: Vocabulary) -> float:
     """mIoU of a map against the truth, over the classes that either shows; NaN where nothing has a truth."""
     if truth.shape != labels.shape:
         raise BadImage(f"the truth is {truth.shape}, the prediction {labels.shape}")
-    return float(image_miou(pair_counts(np.stack([truth, labels]), len(words.classes))[0])[1])
+    return float(image_miou(pair_counts(np.stack([truth, labels]), len(vocabulary.classes))[0])[1])

@@ -2,16 +2,16 @@
 "use strict";
 const segstress = {};
 
-segstress.Ledger = class {
-  constructor(deck, changed) {
-    this.deck = deck;
+segstress.DecisionLog = class {
+  constructor(trial_list, changed) {
+    this.trial_list = trial_list;
     this.changed = changed;
-    this.key = `segstress ${deck.mode} ${deck.rater} ${location.pathname}`;
+    this.key = `segstress ${trial_list.mode} ${trial_list.rater} ${location.pathname}`;
     const kept = JSON.parse(localStorage.getItem(this.key) || "[]");
-    const known = new Set(deck.done.map((decision) => decision.id));
+    const known = new Set(trial_list.done.map((decision) => decision.id));
     this.waiting = kept.filter((event) => !known.has(event.id)); // not acknowledged yet; without a server: all
     this.sending = false;
-    this.history = this.standing([...deck.done, ...this.waiting]);
+    this.history = this.standing([...trial_list.done, ...this.waiting]);
     this.flush();
   }
 
@@ -26,7 +26,7 @@ segstress.Ledger = class {
 
   decide(trial, choice, reason, milliseconds) {
     const sequence = this.history.length ? this.history[this.history.length - 1].sequence + 1 : 0;
-    const session = Math.floor(this.history.length / this.deck.session);
+    const session = Math.floor(this.history.length / this.trial_list.session);
     const event = this.stamp({ trial, choice, reason, milliseconds, sequence, session });
     this.history.push(event);
     this.send(event);
@@ -51,12 +51,12 @@ segstress.Ledger = class {
 
   keep() {
     localStorage.setItem(this.key, JSON.stringify(this.waiting));
-    this.changed(this.deck.server ? this.waiting.length : 0);
+    this.changed(this.trial_list.server ? this.waiting.length : 0);
   }
 
   // One at a time and in order; what fails is tried again, so a server that comes back loses nothing.
   async flush() {
-    if (!this.deck.server || this.sending) return;
+    if (!this.trial_list.server || this.sending) return;
     this.sending = true;
     while (this.waiting.length) {
       if (!(await this.post(this.waiting[0]))) {
@@ -71,7 +71,7 @@ segstress.Ledger = class {
 
   async post(event) {
     try {
-      const answer = await fetch("decisions", { method: "POST", body: JSON.stringify({ rater: this.deck.rater, event }) });
+      const answer = await fetch("decisions", { method: "POST", body: JSON.stringify({ rater: this.trial_list.rater, event }) });
       return answer.ok || answer.status === 400; // refused for good, as when another window has answered already
     } catch {
       return false;
@@ -79,7 +79,7 @@ segstress.Ledger = class {
   }
 
   file() {
-    const events = this.deck.server ? this.history : this.waiting;
-    return JSON.stringify({ mode: this.deck.mode, rater: this.deck.rater, events }, null, 1);
+    const events = this.trial_list.server ? this.history : this.waiting;
+    return JSON.stringify({ mode: this.trial_list.mode, rater: this.trial_list.rater, events }, null, 1);
   }
 };

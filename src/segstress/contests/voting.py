@@ -17,59 +17,61 @@ from ..core.files import write
 from ..data.packed_arrays import pack, unpack
 from ..data.palette import make_palette
 from ..voting.server import make_token
-from ..voting.session import Booth
-from ..voting.trial_list import Deck, Mode, Question, check_name, deal
+from ..voting.session import Session
+from ..voting.trial_list import Mode, Question, TrialList, check_name, deal
 from .compete import Competition
-from .field import Field
+from .images import ContestImages
 from .screening import decisions
 
 LABELS = "labels"  # the source of a map that annotators drew
 REPEATS = 0.1  # share of trials shown again with sides swapped
 
 
-class FieldPictures:
+class ContestPictures:
     """Pictures of a competition; a shard that was opened for one image hands over all that will be asked for."""
 
-    def __init__(self, field: Field, images: Iterable[str]) -> None:
-        self.field, self.images = field, frozenset(images)
-        self.image = lru_cache(64)(field.pixels)
+    def __init__(self, contest_images: ContestImages, images: Iterable[str]) -> None:
+        self.contest_images, self.images = contest_images, frozenset(images)
+        self.image = lru_cache(64)(contest_images.pixels)
         self._maps: dict[str, bytes] = {}  # compressed: many hundreds of images fit into memory
 
     def labels(self, image: str, source: str) -> np.ndarray:
         """A model's map, or the imported labels."""
         if source == LABELS:
-            labels = self.field.label(image)
+            labels = self.contest_images.label(image)
             if labels is None:
                 raise BadInput(f"image {image} has no labels; import them first")
             return labels
         if image not in self._maps:
-            together = [other for other in self.field.shard(image) if other in self.images]
-            self._maps |= {other: pack(maps) for other, maps in self.field.maps(together)}
+            together = [other for other in self.contest_images.shard(image) if other in self.images]
+            self._maps |= {other: pack(maps) for other, maps in self.contest_images.maps(together)}
         return unpack(self._maps[image])[source]
 
 
-def open_booth(competition: Competition, mode: Mode, repeats: float = REPEATS) -> Booth:
-    """A booth over the images of a competition."""
+def open_session(competition: Competition, mode: Mode, repeats: float = REPEATS) -> Session:
+    """A session over the images of a competition."""
     key = _key(competition.folder)
     asked = questions(competition, mode)
-    words = competition.words
+    vocabulary = competition.vocabulary
     data = competition.contest.data()
     palette = (
-        data.palette if len(data.palette) == len(words.classes) else make_palette(len(words.classes), words.background)
+        data.palette
+        if len(data.palette) == len(vocabulary.classes)
+        else make_palette(len(vocabulary.classes), vocabulary.background)
     )
-    booth = Booth(
+    session = Session(
         mode=mode,
         secret=key["secret"],
-        ledger=decisions(competition.folder, mode),
-        pictures=FieldPictures(competition.images(), [question.image for question in asked]),
+        decision_log=decisions(competition.folder, mode),
+        pictures=ContestPictures(competition.images(), [question.image for question in asked]),
         deal=_dealer(competition.folder, asked, mode, key["secret"], repeats),
-        classes=words.classes,
+        classes=vocabulary.classes,
         palette=palette,
-        void=words.scheme.void,
+        void=vocabulary.scheme.void,
     )
     for question in asked:
-        booth.know(question.image, question.models)
-    return booth
+        session.know(question.image, question.models)
+    return session
 
 
 def token(folder: Path) -> str:
@@ -88,10 +90,10 @@ def _key(folder: Path) -> dict[str, Any]:
 
 def questions(competition: Competition, mode: Mode) -> list[Question]:
     """What to ask: each image and unordered pair once, each image and class once, or each labelled image once."""
-    names, words = competition.names, competition.words
+    names, vocabulary = competition.names, competition.vocabulary
     classes: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for member in competition.members():
-        class_ = words.classes[member.class_]
+        class_ = vocabulary.classes[member.class_]
         pair = sorted((names[member.defender], names[member.attacker]))
         key = {"choose": (member.image, *pair), "screen": (member.image, class_), "review": (member.image, LABELS)}[
             mode
@@ -110,12 +112,12 @@ def questions(competition: Competition, mode: Mode) -> list[Question]:
 def _dealer(folder: Path, asked: list[Question], mode: Mode, secret: str, repeats: float) -> Any:
     """Decks that are written down when first dealt, so that sides never change under a person's eyes."""
 
-    def dealt(rater: str) -> Deck:
+    def dealt(rater: str) -> TrialList:
         path = folder / "decks" / f"{mode}-{check_name(rater)}.json"
-        before = Deck(**json.loads(path.read_text())) if path.exists() else None
-        deck = deal(asked, mode, rater, secret, repeats if mode == "choose" else 0.0, before)
-        if deck != before:
-            write(path, json.dumps(to_plain(deck)).encode())
-        return deck
+        before = TrialList(**json.loads(path.read_text())) if path.exists() else None
+        trial_list = deal(asked, mode, rater, secret, repeats if mode == "choose" else 0.0, before)
+        if trial_list != before:
+            write(path, json.dumps(to_plain(trial_list)).encode())
+        return trial_list
 
     return lru_cache(256)(dealt)

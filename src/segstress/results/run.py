@@ -1,0 +1,134 @@
+"""The one reader of a run's folder: every table is read once, in columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..core import BadInput, Perturbation, digest, perturbations
+from ..models import models
+from ..planning import Plan, read_plan
+from ..runtime import Cell, Store
+
+Counts = Mapping[tuple[str, str, str], np.ndarray]  # (goal, zone, state) -> (images, classes, 3)
+Arrays = Mapping[str, np.ndarray]
+
+
+class Run:
+    """What a folder holds. Tables are cached, so a run that goes on is opened anew to see more."""
+
+    def __init__(self, folder: Path, plan: Plan | None = None) -> None:
+        self.folder, self.store, self._plan = folder, Store(folder), plan
+        self._tables: dict[tuple[str, str], pa.Table] = {}
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What was asked: the plan given, or that of the folder."""
+        return self._plan or read_plan(self.folder / "plan.yaml")
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """Every cell, in the order of the plan; those of a battery that this version does not know come last."""
+        cells = self.store.cells()
+        if not cells:
+            raise BadInput(
+                f"{self.folder} holds no results; expected a folder made by segstress run, attack or spatial"
+            )
+        order = [*map(models.spec, map(models.build, self.plan.models)), *map(perturbations.spec, _changes(self.plan))]
+        rank = {digest(spec): number for number, spec in enumerate(order)}
+        last = len(rank)  # for what another version of segstress stored
+        return sorted(cells, key=lambda cell: [rank.get(digest(dict(spec)), last) for spec in _asked(cell)])
+
+    @cached_property
+    def perturbations(self) -> dict[str, Perturbation]:
+        """The perturbation of every cell, by its key."""
+        return {cell.key: perturbations.build(cell.perturbation) for cell in self.cells}
+
+    @cached_property
+    def environment(self) -> Mapping[str, Any]:
+        """Where and with which numerics it was made."""
+        environment: Mapping[str, Any] = json.loads((self.folder / "environment.json").read_text())
+        return environment
+
+    def images(self, cell: Cell) -> pa.Table:
+        """One row for each image and goal."""
+        return self._table(cell, "images")
+
+    def objects(self, cell: Cell) -> pa.Table:
+        """One row for each true object and goal."""
+        return self._table(cell, "objects")
+
+    def traces(self, cell: Cell) -> pa.Table:
+        """Pixels right after so many forwards."""
+        return self._table(cell, "traces")
+
+    def ids(self, cell: Cell, *status: str) -> list[str]:
+        """The images that a cell has a row of, or one of that status, in order."""
+        images = self.images(cell)
+        if status:
+            images = images.filter(pc.is_in(images["status"], pa.array(status)))
+        ids: list[str] = pc.unique(images["image"]).to_pylist()
+        return ids
+
+    def answered(self, cell: Cell) -> list[str]:
+        """The images that a cell answered for every goal."""
+        failed = set(self.ids(cell, "error"))
+        return [id_ for id_ in self.ids(cell, "ok") if id_ not in failed]
+
+    def counts(self, cell: Cell, ids: Sequence[str]) -> Counts:
+        """Counts of these images for every goal, zone and state; zeros where a class or an answer is missing."""
+        table = self._table(cell, "counts")
+        rows = pc.index_in(table["image"], pa.array(ids, pa.string()))
+        keys = [pc.dictionary_encode(table[name]).combine_chunks() for name in ("goal", "zone", "state")]
+        numbers = np.stack([table[name].to_numpy() for name in ("hits", "predicted", "actual")], axis=-1)
+        classes, place = table["class"].to_numpy(), pc.fill_null(rows, -1).to_numpy()
+        codes = np.stack([key.indices.to_numpy() for key in keys]) if len(table) else np.zeros((3, 0), np.int64)
+        known = place >= 0
+        shape = (len(ids), len(cell.facts["classes"]), 3)
+        counts = {}
+        for code in np.unique(codes[:, known], axis=1).T:
+            mine = known & (codes == code[:, None]).all(0)
+            dense = np.zeros(shape, dtype=np.int64)
+            dense[place[mine], classes[mine]] = numbers[mine]
+            goal, zone, state = (key.dictionary[int(index)].as_py() for key, index in zip(keys, code, strict=True))
+            counts[goal, zone, state] = dense
+        return counts
+
+    def kept(self, cell: Cell) -> list[str]:
+        """The images of which pictures and label maps are stored, in order."""
+        return self.store.kept(cell)
+
+    def pictures(self, cell: Cell, ids: Collection[str]) -> tuple[Arrays, Arrays]:
+        """Kept images and label maps of some images, under "goal|image"."""
+        return self.store.arrays(cell, "kept", ids), self.store.arrays(cell, "maps", ids)
+
+    def missing(self, cell: Cell, ids: Sequence[str]) -> list[str]:
+        """Which of these images a cell has no row of."""
+        there = set(self.ids(cell))
+        return [id_ for id_ in ids if id_ not in there]
+
+    def _table(self, cell: Cell, name: str) -> pa.Table:
+        key = (cell.key, name)
+        if key not in self._tables:
+            self._tables[key] = self.store.table(cell, name)
+        return self._tables[key]
+
+
+def _asked(cell: Cell) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    return cell.model, cell.perturbation
+
+
+def _changes(plan: Plan) -> list[Perturbation]:
+    """What the plan asks for; without its battery where that is gone, since a report needs only its results."""
+    try:
+        return plan.changes()
+    except BadInput:
+        return replace(plan, battery=None).changes()
