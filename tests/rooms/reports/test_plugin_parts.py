@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -76,6 +77,7 @@ def faulty_figure(assessment):
     """A mistake."""
     return assessment.no_such_thing
 '''
+DOCS = Path(__file__).parents[3] / "docs" / "reports.md"
 SECTION = "cnn-normal-shapes-test-linf-8-255"
 
 
@@ -127,7 +129,8 @@ def test_a_metric_of_a_plugin_is_in_every_report(tmp_path: Path) -> None:
 
 
 def test_a_table_and_a_figure_of_a_plugin_are_in_the_page_and_in_files(tmp_path: Path) -> None:
-    _, report = attack(tmp_path, PARTS)
+    examples = re.findall(r"```python\n(.*?)```", DOCS.read_text(), flags=re.DOTALL)
+    _, report = attack(tmp_path, "\n".join([PARTS, *examples]))
     text = (report / "index.html").read_text()
     for words in ("Right before and after", "From a plug-in.", "Bars of a plug-in", "Clean above worst case."):
         assert words in text
@@ -137,6 +140,9 @@ def test_a_table_and_a_figure_of_a_plugin_are_in_the_page_and_in_files(tmp_path:
         assert (report / file.format(SECTION)).stat().st_size
         assert f'href="{file.format(SECTION)}"' in text
     assert f'href="tables/{SECTION}-my-table.csv"' in text
+    assert [row["state"] for row in rows(report, "right")] == ["clean", "worst case"], "the example of the docs"
+    assert "dice" in {row["figure"] for row in rows(report, "robust")}
+    assert f'href="figures/{SECTION}-right.svg"' in text
     assert "absent-table" not in text
     assert f"Figure {SECTION}-faulty-figure failed and is left out (AttributeError" in text
     order = [text.index(words) for words in ("Clean and robust", "Bars of a plug-in", "More numbers")]

@@ -70,7 +70,7 @@ class Drawing:
         return file.getvalue()
 
     def inline(self, prefix: str) -> str:
-        """SVG for the page: ids of its own, colours from the page's variables so that it follows light and dark."""
+        """Write SVG for the page: with its own ids, and the page's colours, so that it follows light and dark."""
         text = self.svg.decode()
         text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", text[text.index("<svg") :])
         for variable, colour in THEME.items():
@@ -79,7 +79,7 @@ class Drawing:
 
 
 def strokes(number: int) -> list[dict[str, Any]]:
-    """Colours for so many lines; once they are used up, dashes."""
+    """Choose colours for so many lines; once they are used up, dashes."""
     dashes = ("-", "--", ":", "-.")
     return [
         {"color": LINES[line % len(LINES)], "linestyle": dashes[line // len(LINES) % len(dashes)]}
@@ -88,7 +88,7 @@ def strokes(number: int) -> list[dict[str, Any]]:
 
 
 def mosaic(rows: Sequence[Sequence[tuple[str, np.ndarray]]], least: int = 4) -> Figure:
-    """Pictures in rows, each with a word above it; sized as if there were at least so many columns."""
+    """Set pictures in rows, each with a word above it; sized as if there were at least so many columns."""
     columns = max(least, *map(len, rows))
     share = 1 / columns
     tall = [WIDTH * share * max(pixels.shape[0] / pixels.shape[1] for _, pixels in row) for row in rows]  # inches
@@ -108,7 +108,7 @@ def mosaic(rows: Sequence[Sequence[tuple[str, np.ndarray]]], least: int = 4) -> 
 
 
 def canvas(height: float, panels: int = 1) -> tuple[Figure, list[Axes]]:
-    """An empty figure in the house style, with panels side by side."""
+    """Make an empty figure in the house style, with panels side by side."""
     figure = Figure(figsize=(WIDTH, height), layout="constrained", facecolor=PAPER)
     axes = figure.subplots(1, panels, squeeze=False)[0]
     for axis in axes:

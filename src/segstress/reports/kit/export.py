@@ -24,7 +24,7 @@ ESCAPES = str.maketrans(
 
 
 def to_csv(table: Table) -> str:
-    """Shares in [0, 1] to six digits, an interval as three columns, nothing where there is no value."""
+    """Write shares in [0, 1] to six digits, an interval as three columns, nothing where there is no value."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([heading for column in table.columns for heading in _headings(column.key, column.kind)])
@@ -50,7 +50,7 @@ def _plain(cell: Cell, kind: Kind) -> Iterator[str]:
 
 
 def to_latex(table: Table) -> str:
-    """A booktabs tabular; shares in percent."""
+    """Write a booktabs tabular; shares in percent."""
     spec = "".join("l" if column.kind == "text" else "r" for column in table.columns)
     heading = " & ".join(escape(column.title) for column in table.columns)
     kinds = [column.kind for column in table.columns]
@@ -63,7 +63,7 @@ def to_latex(table: Table) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """A table as GitHub writes it, numbers to the right; shares in percent."""
+    """Write a table as GitHub does, numbers to the right; shares in percent."""
     kinds = [column.kind for column in table.columns]
     lines = [[column.title for column in table.columns], ["---" if kind == "text" else "---:" for kind in kinds]]
     lines += [[show(cell, kind) for cell, kind in zip(row, kinds, strict=True)] for row in table.rows]
@@ -71,12 +71,12 @@ def to_markdown(table: Table) -> str:
 
 
 def escape(text: str) -> str:
-    """Text that LaTeX prints as it is."""
+    """Escape text so that LaTeX prints it as it is."""
     return text.translate(ESCAPES)
 
 
 def show(cell: Cell, kind: Kind) -> str:
-    """A cell as people read it: shares in percent with one digit."""
+    """Write a cell for people: shares in percent with one digit."""
     if math.isnan(cell.value if isinstance(cell, Interval) else cell if isinstance(cell, float) else 0):
         return "-"
     if isinstance(cell, Interval):
