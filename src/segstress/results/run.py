@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -85,21 +86,22 @@ class Run:
 
     def counts(self, cell: Cell, ids: Sequence[str]) -> Counts:
         """Counts of these images for every goal, zone and state; zeros where a class or an answer is missing."""
-        table = self._table(cell, "counts")
-        rows = pc.index_in(table["image"], pa.array(ids, pa.string()))
+        table = self.store.table(cell, "counts", ordered=False)  # read when asked for: they are most of a run
+        image = pc.fill_null(pc.index_in(table["image"], pa.array(ids, pa.string())), -1).to_numpy()
         keys = [pc.dictionary_encode(table[name]).combine_chunks() for name in ("goal", "zone", "state")]
-        numbers = np.stack([table[name].to_numpy() for name in ("hits", "predicted", "actual")], axis=-1)
-        classes, place = table["class"].to_numpy(), pc.fill_null(rows, -1).to_numpy()
-        codes = np.stack([key.indices.to_numpy() for key in keys]) if len(table) else np.zeros((3, 0), np.int64)
-        known = place >= 0
+        names = list(product(*(key.dictionary.to_pylist() for key in keys)))
+        indices = [key.indices.to_numpy() for key in keys]
+        code = np.ravel_multi_index(indices, [len(key.dictionary) for key in keys]) if len(table) else np.empty(0, int)
+        cases = np.where(image < 0, -1, code)
+        columns = {name: table[name].to_numpy() for name in ("class", "hits", "predicted", "actual")}
         shape = (len(ids), len(cell.facts["classes"]), 3)
         counts = {}
-        for code in np.unique(codes[:, known], axis=1).T:
-            mine = known & (codes == code[:, None]).all(0)
+        for case in np.flatnonzero(np.bincount(cases[cases >= 0])):
+            rows = np.flatnonzero(cases == case)
             dense = np.zeros(shape, dtype=np.int64)
-            dense[place[mine], classes[mine]] = numbers[mine]
-            goal, zone, state = (key.dictionary[int(index)].as_py() for key, index in zip(keys, code, strict=True))
-            counts[goal, zone, state] = dense
+            for number, name in enumerate(("hits", "predicted", "actual")):
+                dense[image[rows], columns["class"][rows], number] = columns[name][rows]
+            counts[names[case]] = dense
         return counts
 
     def kept(self, cell: Cell) -> list[str]:

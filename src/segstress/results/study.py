@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
+from functools import cached_property
 from math import nan
 from typing import Any
 
@@ -60,6 +61,11 @@ class Outcome:
         """Forwards and backwards in all; the goals of one image come from the same passes."""
         spent = {row.image: (row.forwards, row.backwards) for row in self.rows}
         return sum(forwards for forwards, _ in spent.values()), sum(backwards for _, backwards in spent.values())
+
+    @cached_property
+    def by_image(self) -> Mapping[tuple[str, str], ImageRow]:
+        """Its rows by image and goal."""
+        return {(row.image, row.goal): row for row in self.rows}
 
     def images(self, status: str) -> tuple[str, ...]:
         """The images that have a row of that status, each once."""

@@ -155,7 +155,7 @@ class Store:
                 continue
             write_table(place / f"{name}-{stem}.parquet", pa.Table.from_pylist(rows, schema))
 
-    def table(self, cell: Cell, name: str) -> pa.Table:
+    def table(self, cell: Cell, name: str, *, ordered: bool = True) -> pa.Table:
         """All rows of one kind from the whole shards, in a fixed order; what was answered later is left out."""
         tables = [self._table(cell, name, stem) for stem in self._stems(cell)]
         table = pa.concat_tables(tables) if tables else SCHEMAS[name].empty_table()
@@ -163,7 +163,7 @@ class Store:
             answered = pc.equal(table["status"], "ok")
             late = pc.is_in(table["image"], table["image"].filter(answered).combine_chunks())
             table = table.filter(pc.or_(answered, pc.invert(late)))
-        return table.sort_by([(key, "ascending") for key in ORDER if key in table.column_names])
+        return table.sort_by([(key, "ascending") for key in ORDER if key in table.column_names]) if ordered else table
 
     def kept(self, cell: Cell) -> list[str]:
         """The images of which pictures and label maps are stored, in order."""

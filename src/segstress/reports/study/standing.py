@@ -51,9 +51,8 @@ def _row(name: str, counts: np.ndarray, leads: np.ndarray) -> tuple[Cell, ...]:
 def _leads(assessment: Assessment, image: int) -> list[float]:
     """The quantiles of an image where accuracy is worst; unknown where that is the clean image, or an older run."""
     candidate = assessment.worst["accuracy"].chosen[image]
-    rows: tuple[ImageRow, ...] = ()
+    row: ImageRow | None = None
     if candidate > 0:  # neither clean nor nobody
         outcome = assessment.study.outcomes[candidate - 1]
-        goal = outcome.for_metric("accuracy")
-        rows = tuple(row for row in outcome.rows if (row.image, row.goal) == (assessment.study.ids[image], goal))
-    return [getattr(rows[0], name) if rows else math.nan for name in QUANTILES]
+        row = outcome.by_image.get((assessment.study.ids[image], outcome.for_metric("accuracy")))
+    return [getattr(row, name) if row else math.nan for name in QUANTILES]
