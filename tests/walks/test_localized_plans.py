@@ -79,7 +79,7 @@ def test_multi_attack_on_cityscapes(segstress, tmp_path, streets, brief):
     assert said.code == 0, said.err
     assert "200 x 200 pixels do not fit into 24 x 208, so they are cut" in said.out.replace("\n", "")
     figures = {path.stem for path in (tmp_path / "runs" / "multi-attack" / "spatial" / "figures").iterdir()}
-    assert figures == {"attacks", "steps", "side", "eps", "places"}
+    assert figures == {"attacks", "steps", "side", "eps", "placements"}
     rows = scores(tmp_path, "multi-attack")
     assert len(rows) == 2 * (9 * 3 + 5)
     assert max(float(row["rce_outside"]) for row in rows) > 0

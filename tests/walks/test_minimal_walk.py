@@ -7,7 +7,6 @@ import csv
 import pytest
 
 from segstress.cli.main import main
-from segstress.results.minimal import finds
 
 NAMES = ("dag(steps=3)", "fmn(steps=30)")
 

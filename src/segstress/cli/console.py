@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from ..reports.kit.table import Table as Figures
 
 console = Console(width=None if sys.stdout.isatty() else 120)  # a file or pipe has no width of its own
-SHOWN = ("accuracy", "cmiou", "nmiou")
 
 
 def show_summary(figures: Mapping[str, Any]) -> None:
     """Clean, every perturbation and the worst case, in percent."""
     for run in figures["runs"]:
         under = f" under {run['battery']}" if run["battery"] else ""
-        table = Table("", *SHOWN, "forwards", title=f"{run['model']} on {run['data']}{under}", title_justify="left")
-        table.add_row("clean", *map(_percent, _pick(run["clean"])), "")
+        shown = run["headline"]
+        table = Table("", *shown, "forwards", title=f"{run['model']} on {run['data']}{under}", title_justify="left")
+        table.add_row("clean", *map(_percent, _pick(run["clean"], shown)), "")
         for label, values in run["perturbations"].items():
-            table.add_row(label, *map(_percent, _pick(values)), str(values["forwards"]))
+            table.add_row(label, *map(_percent, _pick(values, shown)), str(values["forwards"]))
         if run["perturbations"]:
-            table.add_row("worst case", *map(_percent, _pick(run["worst_case"])), "", style="bold")
+            table.add_row("worst case", *map(_percent, _pick(run["worst_case"], shown)), "", style="bold")
             if any(run["worst_case_slack"].values()):
-                table.add_row("spared, at most", *map(_percent, _pick(run["worst_case_slack"])), "")
+                table.add_row("spared, at most", *map(_percent, _pick(run["worst_case_slack"], shown)), "")
         console.print(table)
         if run["alone"]:
             _show_alone(run["alone"])
@@ -64,8 +64,8 @@ def show_table(table: Figures) -> None:
     console.print(table.note, highlight=False)
 
 
-def _pick(values: Mapping[str, Any]) -> list[float | None]:
-    return [values.get(name) for name in SHOWN]
+def _pick(values: Mapping[str, Any], names: Sequence[str]) -> list[float | None]:
+    return [values.get(name) for name in names]
 
 
 def _percent(value: float | None) -> str:

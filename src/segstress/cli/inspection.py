@@ -67,6 +67,8 @@ class Sort(StrEnum):
     metrics = "metrics"
     concordances = "concordances"
     formats = "formats"
+    tables = "tables"
+    figures = "figures"
 
 
 def list_names(sort: Annotated[Sort, typer.Argument(help="What to list.")], plugin: options.Plugins = None) -> None:

@@ -13,6 +13,7 @@ from ..data import datasets
 from ..metrics import metrics
 from ..models import models
 from ..planning.battery import batteries, battery
+from ..reports.study import drawings, tables
 
 REGISTRIES: dict[str, Registry[Any]] = {
     "attacks": attacks,
@@ -25,6 +26,8 @@ REGISTRIES: dict[str, Registry[Any]] = {
     "metrics": metrics,
     "concordances": concordances,
     "formats": formats,
+    "tables": tables,
+    "figures": drawings,
 }
 
 

@@ -41,10 +41,10 @@ def damage_and_report(
 
 def _show(folder: Path) -> None:
     """Class-mean accuracy inside and outside, and what is lost of it."""
-    from ..results.local_results import spots
+    from ..results.local_results import read_local
 
     table = Table("model", "perturbation", "severity", "region", "inside", "RCE", "outside", "RCE", "whole", "RCE")
-    for spot in spots(folder):
+    for spot in read_local(folder):
         if spot.corner or (spot.number and not spot.final):  # the page has a map of the places, and every attack
             continue
         figures = [

@@ -19,7 +19,7 @@ JudgedBy = Literal["masks", "labels", "votes"]
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class RankingReport:
     """Who wins and how surely; what was measured on the way."""
 
     names: Sequence[str]  # of the models, in their order
@@ -34,7 +34,7 @@ class Standing:
     quality: Float64[np.ndarray, "images models"] | None = None  # mIoU against the truth
     votes: Sequence[Vote] = ()
     clean: Mapping[str, float] = field(default_factory=dict)  # score of each model on ordinary test data
-    otherwise: Mapping[str, Standing] = field(default_factory=dict)  # had another metric selected the images
+    otherwise: Mapping[str, RankingReport] = field(default_factory=dict)  # had another metric selected the images
 
     @property
     def main(self) -> Ranking:
@@ -46,7 +46,7 @@ class Standing:
         """Models from the strongest to the weakest, equal ones by name."""
         return sorted(range(len(self.names)), key=lambda model: (-self.main.strengths[model], self.names[model]))
 
-    def correlation(self, other: Standing) -> dict[str, tuple[float, float]]:
+    def correlation(self, other: RankingReport) -> dict[str, tuple[float, float]]:
         """Spearman's and Kendall's rank correlation of each ranking with the other's of the same models."""
         return {
             name: rank_correlation(own.strengths.tolist(), other.rankings[name].strengths.tolist())

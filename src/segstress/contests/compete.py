@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from pydantic import TypeAdapter
 
-from ..competition.ranking_report import JudgedBy, Standing
+from ..competition.ranking_report import JudgedBy, RankingReport
 from ..competition.vocabulary import Vocabulary
 from ..core import BadInput
 from ..core.files import alone, write
@@ -78,13 +78,15 @@ class Competition:
         """The pool's images with every model's map."""
         return ContestImages(self.store, self.contest, self.entrants, self.vocabulary)
 
-    def rank(self, judged_by: JudgedBy, draws: int = 1000) -> Standing:
+    def rank(self, judged_by: JudgedBy, draws: int = 1000) -> RankingReport:
         """Last step: who wins."""
         if judged_by == "votes":
             return by_votes(self.images(), self.members(), draws)
         return by_truth(self.images(), self.members(), judged_by, draws)
 
-    def rank_by(self, metric: str, judged_by: JudgedBy, draws: int, progress: Progress, workers: int = 0) -> Standing:
+    def rank_by(
+        self, metric: str, judged_by: JudgedBy, draws: int, progress: Progress, workers: int = 0
+    ) -> RankingReport:
         """The ranking, had another metric of agreement selected the images; the selection stays as it is."""
         if judged_by == "votes":
             raise BadInput("other metrics select other images, on which nobody has voted; judge by masks or labels")

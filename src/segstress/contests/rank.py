@@ -11,7 +11,7 @@ import pydantic
 
 from ..competition.matrices import Judged, aggressiveness, performance, resistance
 from ..competition.ranking import PRIOR, check_connected, fit, fit_ratios, geometric, perron, separable
-from ..competition.ranking_report import JudgedBy, Standing
+from ..competition.ranking_report import JudgedBy, RankingReport
 from ..competition.select import Member
 from ..competition.uncertainty import rank
 from ..competition.votes import Tally, Vote, check_votes, tally
@@ -25,7 +25,7 @@ VOTES = "votes.jsonl"  # votes that were not cast on our page, if there are any
 
 def by_truth(
     contest_images: ContestImages, members: Sequence[Member], judged_by: JudgedBy, draws: int = 1000
-) -> Standing:
+) -> RankingReport:
     """Ranking by the quality of both models on the images selected for them."""
     names = [entrant.name for entrant in contest_images.entrants]
     truth_of = contest_images.mask if judged_by == "masks" else contest_images.trusted
@@ -50,7 +50,7 @@ def by_truth(
         notes.append(f"{len(members) - len(counted)} memberships have no truth and do not count")
     if hold:
         notes.append(f"so many subsets are empty that strengths lean on a normal prior of precision {PRIOR}")
-    return Standing(
+    return RankingReport(
         names=names,
         judged_by=judged_by,
         members=counted,
@@ -103,7 +103,7 @@ def _judged(members: Sequence[Member], places: Mapping[str, int], table: np.ndar
     return Judged(models, images, defenders, attackers, classes, table[images, defenders], table[images, attackers])
 
 
-def by_votes(contest_images: ContestImages, members: Sequence[Member], draws: int = 1000) -> Standing:
+def by_votes(contest_images: ContestImages, members: Sequence[Member], draws: int = 1000) -> RankingReport:
     """Ranking by people's choices: overall, and as attacker and defender."""
     names = [entrant.name for entrant in contest_images.entrants]
     votes = check_votes(read_votes(contest_images.store.folder), names)
@@ -118,7 +118,7 @@ def by_votes(contest_images: ContestImages, members: Sequence[Member], draws: in
         rankings[role] = rank(_role(cast, place), cast.distinct, draws)
     others = {"bradley-terry": fit(wins, "bradley-terry", PRIOR), "ratios of votes": fit_ratios(cast.ratios())}
     matrices = {"wins": wins, "attack": cast.attack(), "defence": cast.defence()}
-    return Standing(
+    return RankingReport(
         names=names,
         judged_by="votes",
         members=members,

@@ -11,20 +11,21 @@ from typing import Any
 import numpy as np
 
 from ..competition.cases import rank_correlation
-from ..competition.ranking_report import Standing
+from ..competition.ranking_report import RankingReport
 from ..core import BadInput, to_plain
 from ..data.palette import make_palette
 from ..evaluation.report import figures as figures_of
-from ..reports.contest.gallery import Witness
-from ..reports.contest.page import Contested, write_competition
+from ..reports.contest.contested import Contested
+from ..reports.contest.gallery import SelectedImage
+from ..reports.contest.page import write_competition
 from ..reports.kit.naming import percent
 from .compete import Competition
 
-WITNESSES = 12  # images of the gallery
+EXAMPLES = 12  # images of the gallery
 SUMMARY = "standing.json"
 
 
-def report(competition: Competition, standing: Standing, out: Path | None = None) -> Path:
+def report(competition: Competition, standing: RankingReport, out: Path | None = None) -> Path:
     """Write tables, figures, gallery, page and standing.json; the path of the page."""
     vocabulary = competition.vocabulary
     own = competition.contest.data().palette
@@ -37,7 +38,7 @@ def report(competition: Competition, standing: Standing, out: Path | None = None
         classes=vocabulary.classes,
         palette=tuple(palette),
         empty=_empty(competition.folder),
-        witnesses=list(_witnesses(competition, standing)),
+        examples=list(_examples(competition, standing)),
         provenance={key: json.dumps(value) for key, value in to_plain(competition.contest).items()},
     )
     folder = out or competition.folder / "report"
@@ -46,7 +47,7 @@ def report(competition: Competition, standing: Standing, out: Path | None = None
     return page
 
 
-def summary(standing: Standing) -> dict[str, Any]:
+def summary(standing: RankingReport) -> dict[str, Any]:
     """Every figure of a standing, NaN as null."""
     rankings = {
         name: {
@@ -73,7 +74,7 @@ def summary(standing: Standing) -> dict[str, Any]:
     }
 
 
-def _likeness(standing: Standing, other: Standing) -> dict[str, Any]:
+def _likeness(standing: RankingReport, other: RankingReport) -> dict[str, Any]:
     """How far the ranking agrees with another's, by Spearman and Kendall."""
     found = {name: list(map(_number, both)) for name, both in standing.correlation(other).items()}
     return {"images": len(other.images), "correlation": found}
@@ -113,13 +114,13 @@ def _empty(folder: Path) -> list[tuple[str, str, str]]:
     return [(defender, attacker, class_) for defender, attacker, class_ in (line.split(",", 2) for line in lines)]
 
 
-def _witnesses(competition: Competition, standing: Standing) -> Iterator[Witness]:
+def _examples(competition: Competition, standing: RankingReport) -> Iterator[SelectedImage]:
     """The images that tell most: where the two models differ most in quality, else where they agree least."""
     chosen: dict[str, int] = {}
     for place in np.argsort(_telling(standing), kind="stable").tolist():
         chosen.setdefault(standing.members[place].image, place)
     entrants = competition.images()
-    wanted = dict(list(chosen.items())[:WITNESSES])
+    wanted = dict(list(chosen.items())[:EXAMPLES])
     found = dict(entrants.maps(list(wanted)))
     for image, place in wanted.items():
         member = standing.members[place]
@@ -129,17 +130,17 @@ def _witnesses(competition: Competition, standing: Standing) -> Iterator[Witness
         maps |= {f"{standing.names[model]} ({role})": found[image][standing.names[model]] for role, model in roles}
         plain = {title: _signed(labels, competition.vocabulary.scheme.void) for title, labels in maps.items()}
         class_ = competition.vocabulary.classes[member.class_]
-        yield Witness(image, _words(standing, place, class_), entrants.pixels(image), plain)
+        yield SelectedImage(image, _words(standing, place, class_), entrants.pixels(image), plain)
 
 
-def _telling(standing: Standing) -> np.ndarray:
+def _telling(standing: RankingReport) -> np.ndarray:
     if standing.judged is None:
         return np.array([member.score for member in standing.members])
     gaps: np.ndarray = np.abs(standing.judged.defended - standing.judged.attacked)
     return -gaps
 
 
-def _words(standing: Standing, place: int, class_: str) -> str:
+def _words(standing: RankingReport, place: int, class_: str) -> str:
     member = standing.members[place]
     start = f"{member.image}, chosen for {class_}: agreement {percent(member.score)} %"
     if standing.judged is None:

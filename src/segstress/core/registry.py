@@ -58,6 +58,10 @@ class Registry(Generic[T]):
         """Every name, in alphabetical order."""
         return sorted(self._entries)
 
+    def declared(self) -> list[str]:
+        """Every name, in the order of registration."""
+        return list(self._entries)
+
     def about(self, name: str) -> str:
         """One line on what the name stands for."""
         return self._entry(name).about

@@ -110,7 +110,7 @@ def _worst(study: Study, outcomes: Sequence[Outcome]) -> tuple[np.ndarray, np.nd
     most = study.clean["all"][..., ACTUAL].sum(1)
     right = np.full((len(outcomes) + 1, len(study.ids)), most)
     for place, outcome in enumerate(outcomes):
-        counts = outcome.counts.get((outcome.for_metric("accuracy"), "all"))
+        counts = outcome.counts.get((outcome.for_goal("accuracy"), "all"))
         if counts is not None:
             right[place] = np.where(outcome.answered, counts[..., HITS].sum(1), most)
     answered = np.any([np.zeros(len(study.ids), dtype=bool), *(outcome.answered for outcome in outcomes)], axis=0)

@@ -9,7 +9,7 @@ from typing import Any
 from ..core import BadInput, Spec
 from ..models import models
 from ..reports.local.ensemble import Step, drawing, sweep, table
-from ..results.local_results import spots
+from ..results.local_results import read_local
 from .local_report import spatial_report
 
 
@@ -28,7 +28,7 @@ def mixtures(first: Spec, second: Spec, weights: Sequence[float]) -> dict[float,
 
 def steps_of(folder: Path, mixed: Mapping[float, Spec]) -> list[Step]:
     """What each mixture loses."""
-    return sweep(spots(folder), {weight: models.build(spec).label for weight, spec in mixed.items()})
+    return sweep(read_local(folder), {weight: models.build(spec).label for weight, spec in mixed.items()})
 
 
 def ensemble_report(folder: Path, mixed: Mapping[float, Spec]) -> Path:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..reports.kit.table import Table
-from ..reports.minimal.page import write_page
+from ..reports.minimal.page import write_minimal
 from ..reports.minimal.tables import table
-from ..results.minimal import finds
+from ..results.minimal import read_minimal
 from ..results.run import Run
 
 
 def report(folder: Path, one_trajectory: bool = False) -> Path:
     """Write page, tables and curves into the run's report folder; the path of the page."""
-    found = finds(folder, one_trajectory)
-    return write_page(found, folder / "report", folder.resolve().name, _remarks(folder, one_trajectory))
+    found = read_minimal(folder, one_trajectory)
+    return write_minimal(found, folder / "report", folder.resolve().name, _remarks(folder, one_trajectory))
 
 
 def summed_up(folder: Path, one_trajectory: bool = False) -> Table:
     """The table of sizes."""
-    return table(finds(folder, one_trajectory))
+    return table(read_minimal(folder, one_trajectory))
 
 
 def _remarks(folder: Path, one_trajectory: bool) -> list[str]:

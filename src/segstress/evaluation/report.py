@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,8 @@ from ..results.study import Study
 
 def report(folders: Sequence[Path], out: Path | None = None, beside: Sequence[Table] = ()) -> Path:
     """Write tables, figures, gallery and page, with tables from elsewhere beside them; the path of the page."""
-    found, place = studies(folders), out or folders[0] / "report"
-    if (place / "index.html").exists():  # an earlier report: files that this one has no more must not stay
-        for part in ("tables", "figures", "gallery"):
-            shutil.rmtree(place / part, ignore_errors=True)
-    return write(found, place, title=" and ".join(folder.resolve().name for folder in folders), beside=beside)
+    title = " and ".join(folder.resolve().name for folder in folders)
+    return write(studies(folders), out or folders[0] / "report", title=title, beside=beside)
 
 
 def figures(folders: Sequence[Path]) -> dict[str, Any]:

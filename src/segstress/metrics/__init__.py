@@ -2,8 +2,19 @@
 
 from ..core import import_all
 from .counts import count, predict
-from .metric import Metric, definition, metrics, over_images, over_pool
+from .metric import Declaration, Metric, declare, definition, metrics, over_images, over_pool, ratio
 
 import_all(__name__, __path__)
 
-__all__ = ["Metric", "count", "definition", "metrics", "over_images", "over_pool", "predict"]
+__all__ = [
+    "Declaration",
+    "Metric",
+    "count",
+    "declare",
+    "definition",
+    "metrics",
+    "over_images",
+    "over_pool",
+    "predict",
+    "ratio",
+]

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ..core import BadImage
 
-HITS, PREDICTED, ACTUAL = range(3)  # places along the last axis of counts
+HITS, PREDICTED, ACTUAL = range(3)  # columns along the last axis of counts
 BILLION = 10**9
 Counted = TypeVar("Counted", int, np.ndarray)
 
@@ -26,9 +26,9 @@ def count(
     trash = classes
     hits = torch.where(zone & (prediction == labels), labels, trash)
     columns = (hits, torch.where(zone, prediction, trash), torch.where(zone, labels, trash))
-    places = torch.stack(columns, dim=1).flatten(2)
-    totals = places.new_zeros(len(places), len(columns), classes + 1)
-    totals.scatter_add_(2, places, torch.ones_like(places))
+    bins = torch.stack(columns, dim=1).flatten(2)
+    totals = bins.new_zeros(len(bins), len(columns), classes + 1)
+    totals.scatter_add_(2, bins, torch.ones_like(bins))
     return totals[..., :classes].transpose(1, 2)
 
 

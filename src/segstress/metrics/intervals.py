@@ -80,8 +80,8 @@ def _weights(images: int, draws: int, seed: int) -> Float64[np.ndarray, "draws i
     if not images:
         raise BadInput("interval: expected at least one image, found none")
     picks = np.random.default_rng(seed).integers(images, size=(draws, images))
-    places = picks + images * np.arange(draws)[:, None]
-    return np.bincount(places.ravel(), minlength=draws * images).reshape(draws, images).astype(np.float64)
+    bins = picks + images * np.arange(draws)[:, None]
+    return np.bincount(bins.ravel(), minlength=draws * images).reshape(draws, images).astype(np.float64)
 
 
 def _bounds(drawn: Float64[np.ndarray, " draws"], level: float) -> tuple[float, float]:

@@ -5,27 +5,84 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from torch import Tensor
 
-from ..core import Registry
+from ..core import BadInput, Registry
 
 Array = TypeVar("Array", np.ndarray, Tensor)
 Score = Callable[..., Any]  # counts (..., classes, 3) and rules -> one value for each of `...`
+Goal = Literal["accuracy", "miou"]
+Zone = Literal["all", "foreground", "regions"]
+RESERVED = ("_foreground", "_selected")  # what reports add to a metric's name
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What a metric says of itself, so that every report knows how to show it."""
+
+    score: Score  # of an image by itself; the perturbation with the lowest one is an image's worst case
+    goal: Goal = "accuracy"  # which result of an attack is read: fewest correct pixels, or lowest image mIoU
+    pooled: bool = False  # the worst case is sought for the whole set by a greedy search, not image by image
+    zones: tuple[Zone, ...] = ("all", "regions")  # where it is shown: whole images, foreground, damaged regions
+    headline: bool = True  # also in the short tables, in curves and in the terminal
 
 
 @runtime_checkable
 class Metric(Protocol):
     """A figure of a whole set of images."""
 
+    declaration: Declaration
+
     def __call__(self, counts: Any, *, weights: Any = None, **rules: Any) -> Any:
         """The figure; with weights (draws, images), one figure per draw."""
         ...
 
 
-metrics: Registry[Metric] = Registry("metric")
+F = TypeVar("F", bound=Callable[..., Any])
+M = TypeVar("M", bound=Metric)
+
+
+class MetricRegistry(Registry[Metric]):
+    """Metrics by name; each declares how reports show it, or it would be silently in none."""
+
+    def register(self, name: str) -> Callable[[F], F]:
+        """Decorator: give a metric its name."""
+        if name.endswith(RESERVED):
+            raise BadInput(f"metric '{name}': a name may not end in {' or '.join(RESERVED)}, which reports add")
+
+        def add(make: F) -> F:
+            if not isinstance(make, Metric):
+                raise BadInput(f"metric '{name}': expected a score under @over_pool or @over_images, found {make!r}")
+            return Registry.register(self, name)(make)
+
+        return add
+
+
+metrics = MetricRegistry("metric")
+
+
+def declare(
+    *,
+    goal: Goal = "accuracy",
+    chosen_by: Score | None = None,
+    pooled: bool = False,
+    zones: tuple[Zone, ...] = ("all", "regions"),
+    headline: bool = True,
+) -> Callable[[M], M]:
+    """Decorator above over_pool or over_images: say what Declaration explains; `chosen_by` is another image score."""
+
+    def set_declaration(metric: M) -> M:
+        score = chosen_by or metric.declaration.score
+        metric.declaration = replace(
+            metric.declaration, score=score, goal=goal, pooled=pooled, zones=zones, headline=headline
+        )
+        return metric
+
+    return set_declaration
 
 
 def over_pool(score: Score) -> Metric:
@@ -38,7 +95,7 @@ def over_pool(score: Score) -> Metric:
         totals = weights @ exact(counts).reshape(len(counts), -1)
         return score(totals.reshape(len(weights), *counts.shape[1:]), **rules)
 
-    return metric
+    return _declared(metric, score)
 
 
 def over_images(score: Score) -> Metric:
@@ -52,6 +109,11 @@ def over_images(score: Score) -> Metric:
             return float(ratio(values[known].sum(), known.sum()))
         return ratio(weights[:, known] @ values[known], weights[:, known].sum(-1))
 
+    return _declared(metric, score)
+
+
+def _declared(metric: Any, score: Score) -> Metric:
+    metric.declaration = Declaration(score)
     return metric
 
 

@@ -1,10 +1,12 @@
-"""The IoU that other libraries call micro: classes are put together before the ratio is taken."""
+"""The IoU that other libraries call micro: classes are put together before the ratio is taken.
+
+In no report: over all classes it says the same as accuracy, in other numbers."""
 
 from __future__ import annotations
 
 from jaxtyping import Float64, Shaped
 
-from .metric import Array, metrics, over_images, over_pool, ratio
+from .metric import Array, declare, metrics, over_images, over_pool, ratio
 from .scores import columns
 
 
@@ -15,6 +17,7 @@ def image_micro_iou(counts: Shaped[Array, "*images classes 3"]) -> Float64[Array
 
 
 @metrics.register("micro_iou")
+@declare(zones=(), headline=False)
 @over_pool
 def micro_iou(counts: Shaped[Array, "*images classes 3"]) -> Float64[Array, "*images"]:
     """Micro IoU: hits over unions, each summed over classes and images."""
@@ -22,6 +25,7 @@ def micro_iou(counts: Shaped[Array, "*images classes 3"]) -> Float64[Array, "*im
 
 
 @metrics.register("micro_iou_image_mean")
+@declare(zones=(), headline=False)
 @over_images
 def micro_iou_image_mean(counts: Shaped[Array, "*images classes 3"]) -> Float64[Array, "*images"]:
     """Image micro IoU: hits over unions, each summed over the classes of an image, mean over images."""

@@ -13,15 +13,15 @@ EIGHT_NEIGHBOURS = np.ones((3, 3), dtype=int)
 
 
 @dataclass(frozen=True)
-class Objects:
+class ImageObjects:
     """The connected pieces of each class in one image."""
 
     classes: Int64[np.ndarray, " objects"]
     areas: Int64[np.ndarray, " objects"]  # pixels
-    components: Int64[np.ndarray, "h w"]  # 1 + place of the object; 0 = none
+    components: Int64[np.ndarray, "h w"]  # 1 + number of the object; 0 = none
 
 
-def objects(labels: Int[np.ndarray, "h w"], valid: Bool[np.ndarray, "h w"], background: int | None) -> Objects:
+def objects(labels: Int[np.ndarray, "h w"], valid: Bool[np.ndarray, "h w"], background: int | None) -> ImageObjects:
     """8-connected pieces of the truth, class by class; void and background are no objects."""
     components = np.zeros(labels.shape, dtype=np.int64)
     classes: list[int] = []
@@ -31,14 +31,14 @@ def objects(labels: Int[np.ndarray, "h w"], valid: Bool[np.ndarray, "h w"], back
         pieces, number = ndimage.label(valid & (labels == class_), EIGHT_NEIGHBOURS)
         components += np.where(pieces > 0, pieces + len(classes), 0)
         classes += [class_] * number
-    return Objects(np.array(classes, dtype=np.int64), _areas(components, len(classes)), components)
+    return ImageObjects(np.array(classes, dtype=np.int64), _areas(components, len(classes)), components)
 
 
-def object_hits(found: Objects, prediction: Int[np.ndarray, "h w"]) -> Int64[np.ndarray, " objects"]:
+def object_hits(pieces: ImageObjects, prediction: Int[np.ndarray, "h w"]) -> Int64[np.ndarray, " objects"]:
     """Number of pixels of each object that are predicted as its class."""
-    class_of = np.append(found.classes, -1)  # component 0 reads the last place: no class
-    right = prediction == class_of[found.components - 1]
-    return _areas(found.components * right, len(found.classes))
+    class_of = np.append(pieces.classes, -1)  # component 0 reads the last one: no class
+    right = prediction == class_of[pieces.components - 1]
+    return _areas(pieces.components * right, len(pieces.classes))
 
 
 def _areas(components: np.ndarray, number: int) -> np.ndarray:
@@ -46,7 +46,7 @@ def _areas(components: np.ndarray, number: int) -> np.ndarray:
 
 
 class SizeGroup(NamedTuple):
-    """Objects of about one size."""
+    """ImageObjects of about one size."""
 
     smallest: int  # pixels
     largest: int

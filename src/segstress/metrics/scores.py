@@ -10,9 +10,10 @@ from jaxtyping import Float64, Shaped
 
 from ..core import BadInput
 from .counts import ACTUAL, HITS, PREDICTED
-from .metric import Array, exact, metrics, over_images, over_pool, ratio
+from .metric import Array, Zone, declare, exact, metrics, over_images, over_pool, ratio
 
 Absent = Literal["present", "truth", "fixed"]
+EVERYWHERE: tuple[Zone, ...] = ("all", "foreground", "regions")
 
 
 def image_accuracy(counts: Shaped[Array, "*images classes 3"]) -> Float64[Array, "*images"]:
@@ -39,6 +40,7 @@ def classes_taken(union: Array, actual: Array, absent: str) -> Array:
 
 
 @metrics.register("accuracy")
+@declare(zones=EVERYWHERE)
 @over_pool
 def accuracy(counts: Shaped[Array, "*images classes 3"]) -> Float64[Array, "*images"]:
     """Accuracy: share of correct pixels among those of all images."""
@@ -46,6 +48,7 @@ def accuracy(counts: Shaped[Array, "*images classes 3"]) -> Float64[Array, "*ima
 
 
 @metrics.register("accuracy_image_mean")
+@declare(zones=EVERYWHERE, headline=False)
 @over_images
 def accuracy_image_mean(counts: Shaped[Array, "*images classes 3"]) -> Float64[Array, "*images"]:
     """Image accuracy: share of correct pixels of an image, mean over images."""
@@ -53,6 +56,7 @@ def accuracy_image_mean(counts: Shaped[Array, "*images classes 3"]) -> Float64[A
 
 
 @metrics.register("cmiou")
+@declare(goal="miou", pooled=True, zones=EVERYWHERE)
 @over_pool
 def cmiou(counts: Shaped[Array, "*images classes 3"], absent: Absent = "present") -> Float64[Array, "*images"]:
     """CmIoU: IoU of each class over the pixels of all images, mean over classes."""
@@ -60,6 +64,7 @@ def cmiou(counts: Shaped[Array, "*images classes 3"], absent: Absent = "present"
 
 
 @metrics.register("nmiou")
+@declare(goal="miou", zones=("all", "foreground"))
 @over_images
 def nmiou(counts: Shaped[Array, "*images classes 3"], absent: Absent = "present") -> Float64[Array, "*images"]:
     """NmIoU: IoU of each class in an image, mean over its classes, then mean over images."""
@@ -67,6 +72,7 @@ def nmiou(counts: Shaped[Array, "*images classes 3"], absent: Absent = "present"
 
 
 @metrics.register("mean_accuracy")
+@declare(chosen_by=image_accuracy, headline=False)
 @over_pool
 def mean_accuracy(counts: Shaped[Array, "*images classes 3"]) -> Float64[Array, "*images"]:
     """Mean accuracy: share of correct pixels among the true ones of each class, mean over true classes (MPA)."""
@@ -75,6 +81,7 @@ def mean_accuracy(counts: Shaped[Array, "*images classes 3"]) -> Float64[Array, 
 
 
 @metrics.register("fwiou")
+@declare(goal="miou", chosen_by=image_miou, zones=("all",), headline=False)
 @over_pool
 def fwiou(counts: Shaped[Array, "*images classes 3"]) -> Float64[Array, "*images"]:
     """FWIoU: IoU of each class over the pixels of all images, mean weighted by true pixels."""

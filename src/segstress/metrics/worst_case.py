@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
 from .counts import ACTUAL
-from .metric import ratio
+from .metric import Declaration, ratio
 from .scores import Absent, classes_taken, columns, image_accuracy, image_miou
 
 ImageScore = Callable[[np.ndarray], np.ndarray]  # counts (..., classes, 3) -> (...)
@@ -23,19 +22,28 @@ LITTLE = 1e-6  # a pass over all images that gains no more ends the search
 
 
 @dataclass(frozen=True)
-class Selection:
+class WorstCase:
     """For each image the attack that hurts most, and what it leaves."""
 
-    chosen: Int64[np.ndarray, " images"]  # place in the declared order, or NOBODY
+    chosen: Int64[np.ndarray, " images"]  # number in the declared order, or NOBODY
     values: Float64[np.ndarray, " images"]  # score of the image; NaN where NOBODY
     counts: Int64[np.ndarray, "images classes 3"]  # zero where NOBODY, so that every metric leaves the image out
+
+
+def choose_worst(
+    declared: Declaration,
+    counts: Int64[np.ndarray, "attacks images classes 3"],
+    answered: Bool[np.ndarray, "attacks images"],
+) -> WorstCase:
+    """The worst case of a metric, chosen as the metric declares."""
+    return (greedy if declared.pooled else lowest)(counts, answered, declared.score)
 
 
 def lowest(
     counts: Int64[np.ndarray, "attacks images classes 3"],
     answered: Bool[np.ndarray, "attacks images"],
     score: ImageScore = image_accuracy,
-) -> Selection:
+) -> WorstCase:
     """The attack with the lowest score of each image; of equal ones the first."""
     return _select(counts, answered, _values(counts, answered, score).argmin(0), score)
 
@@ -53,14 +61,15 @@ def tied(
 def greedy(
     counts: Int64[np.ndarray, "attacks images classes 3"],
     answered: Bool[np.ndarray, "attacks images"],
-    absent: Absent = "present",
-) -> Selection:
-    """The lowest CmIoU found by local search (arXiv:2306.12941), from each attack alone and from both image minima."""
-    score = partial(image_miou, absent=absent)
-    minima = [_values(counts, answered, each).argmin(0) for each in (image_accuracy, score)]
+    score: ImageScore = image_miou,
+) -> WorstCase:
+    """The lowest score of all images put together, CmIoU for image_miou, found by local search (arXiv:2306.12941).
+
+    It starts from each attack alone, and from the image minima of accuracy and of the score."""
+    minima = [_values(counts, answered, by).argmin(0) for by in (image_accuracy, score)]
     complete, owner = _complete(counts, answered)
     chosen, values = _descend(complete, np.vstack([owner, *minima]), score)
-    best = owner[chosen[values.argmin()], np.arange(counts.shape[1])]
+    best = owner[chosen[_nan_last(values).argmin()], np.arange(counts.shape[1])]
     return _select(counts, answered, best, score)
 
 
@@ -89,7 +98,7 @@ def _lowest_ious(hits: np.ndarray, union: np.ndarray) -> np.ndarray:
 
 
 def _descend(counts: np.ndarray, chosen: np.ndarray, score: ImageScore) -> tuple[np.ndarray, np.ndarray]:
-    """Improve all starts pass by pass until none gains: their choices and the CmIoU of each."""
+    """Improve all starts pass by pass until none gains: their choices and the score of each."""
     totals = counts[chosen, np.arange(counts.shape[1])].sum(1)
     values = score(totals)
     active = np.arange(len(chosen))
@@ -103,12 +112,12 @@ def _descend(counts: np.ndarray, chosen: np.ndarray, score: ImageScore) -> tuple
 def _sweep(
     counts: np.ndarray, chosen: np.ndarray, totals: np.ndarray, score: ImageScore
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One pass over the images in order; every start moves each image to the attack that is best for its CmIoU."""
+    """One pass over the images in order; every start moves each image to the attack that is best for its score."""
     starts = np.arange(len(chosen))
     for image in range(counts.shape[1]):
         now = chosen[:, image]
         options = (totals - counts[now, image])[:, None] + counts[:, image]
-        values = score(options)
+        values = _nan_last(score(options))
         best = values.argmin(1)
         now = np.where(values[starts, best] < values[starts, now], best, now)  # a tie moves nothing
         chosen[:, image], totals = now, options[starts, now]
@@ -116,8 +125,13 @@ def _sweep(
 
 
 def _values(counts: np.ndarray, answered: np.ndarray, score: ImageScore) -> np.ndarray:
-    """Scores, infinite where there is no candidate, so that NaN never wins."""
-    return np.where(_candidates(counts, answered), score(counts), np.inf)
+    """Scores, infinite where there is no candidate."""
+    return _nan_last(np.where(_candidates(counts, answered), score(counts), np.inf))
+
+
+def _nan_last(values: np.ndarray) -> np.ndarray:
+    """Infinite for NaN, which would else be the lowest."""
+    return np.where(np.isnan(values), np.inf, values)
 
 
 def _candidates(counts: np.ndarray, answered: np.ndarray) -> np.ndarray:
@@ -134,9 +148,9 @@ def _complete(counts: np.ndarray, answered: np.ndarray) -> tuple[np.ndarray, np.
     return np.take_along_axis(seen, owner[..., None, None], 0), owner
 
 
-def _select(counts: np.ndarray, answered: np.ndarray, chosen: np.ndarray, score: ImageScore) -> Selection:
+def _select(counts: np.ndarray, answered: np.ndarray, chosen: np.ndarray, score: ImageScore) -> WorstCase:
     """The chosen counts, and NOBODY where even the best is no candidate."""
     images = np.arange(len(chosen))
     possible = _candidates(counts, answered)[chosen, images]
     picked = counts[chosen, images] * possible[:, None, None]
-    return Selection(np.where(possible, chosen, NOBODY), score(picked), picked)
+    return WorstCase(np.where(possible, chosen, NOBODY), score(picked), picked)

@@ -20,7 +20,7 @@ HEADLINE = "mean_accuracy"  # the figure of the paper's table 1
 
 
 @dataclass(frozen=True, eq=False)
-class Spot:
+class LocalResult:
     """One perturbation of one model, counted zone by zone."""
 
     model: str

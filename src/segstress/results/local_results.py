@@ -12,7 +12,7 @@ from ..attacks import attacks
 from ..core import regions
 from ..corruptions import corruptions
 from ..runtime import Cell
-from .local import Scene, Spot
+from .local import LocalResult, Scene
 from .run import Arrays, Run
 from .study import Frame
 
@@ -20,13 +20,13 @@ IMAGES, OUTCOMES = 3, 4  # of each dataset in the gallery
 LOCAL = ("corrupt", "multi-attack")  # kinds that are about parts of an image, also where they take all of it
 
 
-def spots(folder: Path) -> list[Spot]:
+def read_local(folder: Path) -> list[LocalResult]:
     """Every corruption and every localized attack of a run, in the order of its plan."""
     run = Run(folder)
-    return [spot for cell in run.cells for spot in _spots(run, cell)]
+    return [result for cell in run.cells for result in _results(run, cell)]
 
 
-def _spots(run: Run, cell: Cell) -> Iterator[Spot]:
+def _results(run: Run, cell: Cell) -> Iterator[LocalResult]:
     change, spec = run.perturbations[cell.key], cell.perturbation
     if change.region is None and spec["kind"] not in LOCAL:
         return
@@ -36,7 +36,7 @@ def _spots(run: Run, cell: Cell) -> Iterator[Spot]:
             wanted: {zone: table for (of, zone, state), table in counts.items() if (of, state) == (goal, wanted)}
             for wanted in ("clean", "perturbed")
         }
-        yield Spot(
+        yield LocalResult(
             model=cell.names["model"],
             data=cell.names["data"],
             what=_what(spec),

@@ -16,7 +16,7 @@ from .run import Run
 
 
 @dataclass(frozen=True)
-class Find:
+class MinimalResult:
     """The smallest delta that one attack found for one image at one threshold."""
 
     model: str
@@ -44,17 +44,19 @@ class Find:
         return self.size if self.success else self.longest
 
 
-def finds(folder: Path, one_trajectory: bool = False) -> list[Find]:
+def read_minimal(folder: Path, one_trajectory: bool = False) -> list[MinimalResult]:
     """What a run found; at a threshold only by attacks aimed at it, or also on the way of those aimed higher."""
     run, seconds = Run(folder), timings.read(folder)
     cells = sorted(run.cells, key=lambda cell: cell.key)
-    found = [find for cell in cells for find in _finds(run, cell, seconds, one_trajectory)]
+    found = [result for cell in cells for result in _results(run, cell, seconds, one_trajectory)]
     if not found:
         raise BadInput(f"{folder} holds no search for a smallest delta; expected a folder made by segstress minimal")
     return found
 
 
-def _finds(run: Run, cell: Cell, seconds: Mapping[tuple[str, str], float], one_trajectory: bool) -> Iterator[Find]:
+def _results(
+    run: Run, cell: Cell, seconds: Mapping[tuple[str, str], float], one_trajectory: bool
+) -> Iterator[MinimalResult]:
     change = run.perturbations[cell.key]
     threat = change.threat
     if threat is None or math.isfinite(threat.radius):
@@ -66,7 +68,7 @@ def _finds(run: Run, cell: Cell, seconds: Mapping[tuple[str, str], float], one_t
     for row in (images if one_trajectory else images.filter(pc.equal(images["goal"], aimed))).to_pylist():
         share = float(row["goal"].rstrip("%")) / 100
         way = "" if row["goal"] == aimed else f" (on the way to {aimed})"
-        yield Find(
+        yield MinimalResult(
             model=cell.names["model"],
             data=cell.names["data"],
             attack=f"{change.name}{aim}{way}",

@@ -13,11 +13,6 @@ import numpy as np
 from ..metrics.intervals import Interval
 
 
-def goal_of(metric: str) -> str:
-    """What an attack should have aimed at: image mIoU for every intersection over union, else accuracy."""
-    return "miou" if "iou" in metric else "accuracy"
-
-
 @dataclass(frozen=True)
 class ImageRow:
     """What happened to one image under one perturbation and goal."""
@@ -52,9 +47,9 @@ class Outcome:
     rows: tuple[ImageRow, ...]
     traces: Mapping[str, Mapping[int, int]] = field(default_factory=dict)  # image -> forwards -> fewest pixels right
 
-    def for_metric(self, metric: str) -> str:
-        """The goal whose result a metric reads: its own, or the only one there is."""
-        return goal_of(metric) if goal_of(metric) in self.goals else self.goals[0]
+    def for_goal(self, goal: str) -> str:
+        """The goal whose result is read where this one is wanted: itself, or the only one there is."""
+        return goal if goal in self.goals else self.goals[0]
 
     @property
     def passes(self) -> tuple[int, int]:

@@ -12,14 +12,15 @@ import pytest
 
 from segstress.competition.matrices import Judged, aggressiveness, performance, resistance
 from segstress.competition.ranking import fit
-from segstress.competition.ranking_report import Standing
+from segstress.competition.ranking_report import RankingReport
 from segstress.competition.select import Member
 from segstress.competition.uncertainty import rank
 from segstress.competition.votes import Vote, tally
 from segstress.contests.report import compare_standings, summary
 from segstress.core import BadInput
-from segstress.reports.contest.gallery import Witness
-from segstress.reports.contest.page import Contested, write_competition
+from segstress.reports.contest.contested import Contested
+from segstress.reports.contest.gallery import SelectedImage
+from segstress.reports.contest.page import write_competition
 
 NAMES = ["good", "fair", "<poor>"]
 CLASSES = ["ground", "cat", "dog"]
@@ -31,7 +32,7 @@ def members() -> list[Member]:
     return [Member(f"{n:016x}", *pair, 1 + n % 2, 0, 0.1 + n / 100, 0.2) for n, pair in enumerate(pairs * 4)]
 
 
-def by_truth(clean: dict[str, float]) -> Standing:
+def by_truth(clean: dict[str, float]) -> RankingReport:
     random, chosen = np.random.default_rng(0), members()
     quality = np.clip(list(QUALITY.values()) + random.normal(0, 0.1, (len(chosen), 3)), 0, 1)
     place = np.arange(len(chosen))
@@ -46,12 +47,12 @@ def by_truth(clean: dict[str, float]) -> Standing:
     }
     others = {"bradley-terry": fit(matrices["aggressiveness"], "bradley-terry")}
     images = [member.image for member in chosen]
-    return Standing(
+    return RankingReport(
         NAMES, "masks", chosen, images, rankings, others, matrices, ["a note"], judged, quality, clean=clean
     )
 
 
-def by_votes() -> Standing:
+def by_votes() -> RankingReport:
     votes = [
         Vote(
             id=f"{m.image}{rater}",
@@ -66,15 +67,15 @@ def by_votes() -> Standing:
     ]
     cast = tally(votes, members(), NAMES)
     ranking = rank(lambda weights: fit(cast.overall(weights), prior=0.1), cast.distinct, 20)
-    return Standing(NAMES, "votes", members(), [], {"overall": ranking}, {}, {"wins": cast.overall()}, votes=votes)
+    return RankingReport(NAMES, "votes", members(), [], {"overall": ranking}, {}, {"wins": cast.overall()}, votes=votes)
 
 
-def contested(standing: Standing) -> Contested:
+def contested(standing: RankingReport) -> Contested:
     labels = np.array([[0, 1], [2, -1]])
     maps = {"truth": labels, "good (defender)": labels, "fair (attacker)": labels[::-1]}
-    witness = Witness("0" * 16, "chosen for cat", np.zeros((2, 2, 3), dtype=np.uint8), maps)
+    example = SelectedImage("0" * 16, "chosen for cat", np.zeros((2, 2, 3), dtype=np.uint8), maps)
     palette = ((0, 0, 0), (200, 0, 0), (0, 200, 0))
-    return Contested("test", standing, CLASSES, palette, [("good", "fair", "dog")], [witness], {"seed": "0"})
+    return Contested("test", standing, CLASSES, palette, [("good", "fair", "dog")], [example], {"seed": "0"})
 
 
 def rows(folder: Path, table: str) -> list[dict[str, str]]:

@@ -15,7 +15,7 @@ from segstress.demo.claims import Evidence, claims
 from segstress.demo.claims.runs import BATTERY, CLEAN, NO_GRAIN, SEEDS, TRAINING_ATTACK, TWIN
 from segstress.reports.findings.page import Answer, Check
 from segstress.reports.study.assessment import assess
-from segstress.results.minimal import Find
+from segstress.results.minimal import MinimalResult
 
 
 class Planted(Evidence):
@@ -27,10 +27,10 @@ class Planted(Evidence):
     def judged(self, need):
         return self._found.judged[need.name]
 
-    def finds(self, need):
+    def read_minimal(self, need):
         return self._found.finds
 
-    def spots(self, need):
+    def read_local(self, need):
         return self._found.spots
 
     def standing(self, need):
@@ -90,11 +90,11 @@ def test_claim_3_follows_the_objects():
         assert judge("3-small-objects", judged={BATTERY.name: {"a": turned}}).checks[0].holds == large
 
 
-def find(name: str, attack: str, image: int, size: float) -> Find:
+def find(name: str, attack: str, image: int, size: float) -> MinimalResult:
     """A success; what is not told is of no account here, and as large as the delta."""
     told = {"model": name, "data": "shapes", "attack": attack, "norm": "linf", "threshold": "99%", "success": True}
     told |= {"image": f"{image:02d}", "longest": 1.0}
-    return Find(**{part: told.get(part, size) for part in Find.__dataclass_fields__})
+    return MinimalResult(**{part: told.get(part, size) for part in MinimalResult.__dataclass_fields__})
 
 
 @pytest.mark.parametrize(("half", "seen"), [(1.3, True), (6.0, False)])

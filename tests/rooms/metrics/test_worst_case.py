@@ -45,7 +45,7 @@ def test_greedy_lies_between_brute_force_and_every_start(seed: int, absent: str)
     """bound <= brute force <= greedy <= each attack alone and both selections."""
     counts = battery(seed)
     answered = everywhere(counts)
-    found = cmiou(greedy(counts, answered, absent).counts, absent=absent)
+    found = cmiou(greedy(counts, answered, partial(image_miou, absent=absent)).counts, absent=absent)
     best = brute_force(counts, answered, absent)
     starts = [*counts, lowest(counts, answered).counts]
     starts.append(lowest(counts, answered, partial(image_miou, absent=absent)).counts)

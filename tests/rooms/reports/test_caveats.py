@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from segstress.metrics.intervals import Interval
-from segstress.reports.study.assessment import FIGURES, SELECTED, assess
+from segstress.reports.study.assessment import assess
 from segstress.reports.study.caveats import caveats
+from segstress.reports.study.figure_names import figures, selected_figures
+from segstress.reports.study.main_tables import leave_out
 from segstress.reports.study.sparing import slack
-from segstress.reports.study.tables import leave_out
 from segstress.results.study import AttackSelection, Study
 
 CHOICE = AttackSelection(("x",), ("y",), 8, Interval(0.012, 0.0, 0.031), Interval(0.02, 0.01, 0.04))
@@ -61,7 +62,7 @@ def test_no_result_that_was_spared_could_lie_below_the_bound(tiny: Study) -> Non
     """Whatever the second attack might have made of the second image, every figure stays within its slack."""
     study = spared(tiny)
     judged, (x, y) = assess(study), study.outcomes
-    slacks = {figure: slack(judged, figure) for figure in (*FIGURES, *SELECTED)}
+    slacks = {figure: slack(judged, figure) for figure in (*figures(), *selected_figures())}
     assert slacks["accuracy"] == pytest.approx(1 / 20)
     assert slacks["nmiou"] == pytest.approx(judged.worst["nmiou"].values[1] / 2)
     for hits in range(3):

@@ -9,7 +9,7 @@ import pytest
 import sample_study
 
 from segstress.reports.study.assessment import assess
-from segstress.reports.study.floor_figures import floor_drawings
+from segstress.reports.study.floor_figures import fate_maps
 from segstress.reports.study.floor_tables import floor_classes, floor_sizes, floors
 from segstress.reports.study.floors import clustered, object_fates, pixel_shares
 from segstress.reports.study.image_tables import errors
@@ -70,8 +70,8 @@ def test_an_error_of_a_part_is_named_among_what_went_wrong(tiny):
 
 def test_a_figure_over_fewer_images_says_so(tiny):
     whole, part = (floors(assess(with_objects(tiny, answered=(True, second)))).note for second in (True, False))
-    assert "answered" not in whole
-    assert "Of 2 images 1 are answered for objects." in part
+    assert "have a result" not in whole
+    assert "1 of 2 images have a result for objects." in part
 
 
 def test_without_a_joint_attack_its_column_is_empty(tiny):
@@ -156,8 +156,8 @@ def test_page_tables_and_figures_are_written(pictured, tmp_path):
 
 def test_no_map_is_drawn_where_the_picture_of_the_joint_attack_is_missing(pictured):
     """Else what a joint attack broke would be painted as falling only when attacked alone."""
-    assert "floor-maps" in {drawing.name for drawing in floor_drawings(assess(pictured))}
-    assert "floor-maps" not in {drawing.name for drawing in floor_drawings(assess(replace(pictured, frames=())))}
+    assert fate_maps(assess(pictured)).name == "floor-maps"
+    assert fate_maps(assess(replace(pictured, frames=()))) is None
 
 
 def test_without_parts_nothing_of_it_is_written(real, tmp_path):

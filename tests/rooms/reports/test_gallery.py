@@ -10,7 +10,9 @@ import pytest
 from PIL import Image
 from sample_study import CLASSES, PALETTE
 
-from segstress.reports.kit.gallery import COLUMNS, amplification, draw, paint, photograph, strongest, write_gallery
+from segstress.reports.kit import PageFiles
+from segstress.reports.kit.pictures import paint, photograph
+from segstress.reports.study.gallery import COLUMNS, amplification, draw, right, strips, strongest
 from segstress.results.study import Frame, Study
 
 
@@ -33,7 +35,7 @@ def test_classes_have_their_colour_and_void_looks_like_none() -> None:
 @pytest.mark.parametrize(("delta", "factor"), [(8 / 255, 15), (-0.3 / 255, 424), (0.9, 1), (0.0, 1)])
 def test_delta_is_amplified_as_far_as_it_fits(delta: float, factor: int) -> None:
     assert amplification(frame(delta)) == pytest.approx(factor, abs=1)
-    shown = np.asarray(draw(frame(delta), PALETTE)["delta"])[0, 0, 0] / 255
+    shown = draw(frame(delta), "delta", PALETTE)[0, 0, 0] / 255
     assert shown == pytest.approx(np.clip(0.5 + amplification(frame(delta)) * delta, 0, 1), abs=0.01)
 
 
@@ -49,13 +51,16 @@ def test_the_most_harmful_frame_stands_for_an_image() -> None:
 
 
 def test_every_frame_has_its_files_and_what_is_shared_is_written_once(real: Study, tmp_path: Path) -> None:
-    (tmp_path / "gallery").mkdir()
-    strips = write_gallery(real, "s", tmp_path)
-    assert len(strips) == 6
+    files = PageFiles(tmp_path)
+    shown = files.part("s", strips=strips(real, "s")).strips
+    assert files.failures == []
+    assert len(shown) == 6
     assert len(list(tmp_path.glob("gallery/*.png"))) == 6 * 3 + len(real.frames) * 3
-    for strip in strips:
-        assert [picture.column for picture in strip.pictures] == list(COLUMNS)
-        assert strip.after <= strip.before
+    for strip in shown:
+        assert [picture.caption.partition(",")[0] for picture in strip.pictures] == list(COLUMNS)
+        assert all(picture.data.startswith("data:image/") for picture in strip.pictures)
+        worst = strongest(real.frames)[strip.name]
+        assert right(worst.truth, worst.prediction) <= right(worst.truth, worst.clean)
         image, _, _, perturbed, *_ = (np.asarray(Image.open(tmp_path / picture.file)) for picture in strip.pictures)
         assert image.shape == (48, 64, 3)
         assert 0 < np.abs(image.astype(int) - perturbed).max() <= 9

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from segstress.reports.minimal.figures import curves
-from segstress.reports.minimal.page import headlines, write_page
-from segstress.reports.minimal.tables import BEST, costs, groups, places, smallest, table
-from segstress.results.minimal import Find
+from segstress.reports.kit import Drawing, PageFiles
+from segstress.reports.minimal.figures import DRAWINGS
+from segstress.reports.minimal.page import headlines, write_minimal
+from segstress.reports.minimal.tables import BEST, by_setting, costs, groups, smallest, table
+from segstress.results.minimal import MinimalResult
 
 
 def find(attack, image, size, *, success=True, forwards=10):
-    return Find(
+    return MinimalResult(
         model="net",
         data="set",
         attack=attack,
@@ -73,13 +75,21 @@ def test_costs_are_summed_up_by_attack():
     assert rows == {"a": (10, 5, 0.5, 10, 5), "b": (10, 5, 0.5, 10, 5), "c": (20, 7, 0.5, 30, 7)}
 
 
+def curves(finds):
+    """Every figure of the page, none of which may fail."""
+    files = PageFiles(Path("nowhere"))
+    made = list(files.make(Drawing, DRAWINGS, finds))
+    assert files.failures == []
+    return made
+
+
 def lines(drawing, panel=0):
     return {line.get_label(): line for line in drawing.figure.axes[panel].lines}
 
 
 def test_a_curve_falls_by_one_image_at_every_success_and_its_mirror_rises():
-    standing, broken = curves(FINDS)
-    for drawing, heights in ((standing, [100, 66.667, 33.333, 33.333]), (broken, [0, 33.333, 66.667, 66.667])):
+    unbroken, broken = curves(FINDS)
+    for drawing, heights in ((unbroken, [100, 66.667, 33.333, 33.333]), (broken, [0, 33.333, 66.667, 66.667])):
         drawn = lines(drawing)
         assert [round(float(value), 6) for value in drawn["a"].get_xdata()] == [0, 1, 3, 1.3 * 5]  # level to the edge
         assert [round(float(value), 3) for value in drawn["a"].get_ydata()] == heights
@@ -97,7 +107,7 @@ def test_the_axis_is_linear_up_to_two_and_then_logarithmic():
 def test_cdfs_of_two_thresholds_stand_side_by_side():
     lower = [replace(each, threshold="90%", size=each.size / 2) for each in FINDS]
     *_, broken = curves([*lower, *FINDS])
-    assert [place[3] for place in places([*lower, *FINDS])] == ["99%", "90%"]
+    assert [setting[3] for setting in by_setting([*lower, *FINDS])] == ["99%", "90%"]
     assert [axis.get_title(loc="left") for axis in broken.figure.axes] == [
         f"net on set, {share} of pixels" for share in ("99%", "90%")
     ]
@@ -105,7 +115,7 @@ def test_cdfs_of_two_thresholds_stand_side_by_side():
 
 
 def test_the_page_names_its_files_and_its_remarks(tmp_path):
-    page = write_page(FINDS, tmp_path, "run", ["BatchNorm was folded."])
+    page = write_minimal(FINDS, tmp_path, "run", ["BatchNorm was folded."])
     text = page.read_text()
     assert "BatchNorm was folded." in text
     assert headlines(FINDS) == [
@@ -120,4 +130,4 @@ def test_the_page_names_its_files_and_its_remarks(tmp_path):
 def test_a_model_that_never_falls_has_a_page_too(tmp_path):
     stubborn = [replace(each, success=False) for each in FINDS]
     assert headlines(stubborn) == ["net on set: 0 of 3 images broken (99% of pixels)."]
-    assert write_page(stubborn, tmp_path, "run", []).is_file()
+    assert write_minimal(stubborn, tmp_path, "run", []).is_file()

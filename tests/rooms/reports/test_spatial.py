@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from segstress.core import regions
+from segstress.reports.kit import Drawing, PageFiles
 from segstress.reports.local.ensemble import sweep
-from segstress.reports.local.figures import drawings
+from segstress.reports.local.figures import DRAWINGS
 from segstress.reports.local.page import leaner
 from segstress.reports.local.tables import attacked, common, masks, scores
-from segstress.results.local import Spot, known_mean
+from segstress.results.local import LocalResult, known_mean
 
 
 def counts(*images):
@@ -30,7 +32,15 @@ def spot(hits=(4, 0), *, goal="any", model="m", severity=3.0, region="box", plac
     perturbed["all"] = whole - zone + damaged
     if inside:
         perturbed["inside"] = damaged
-    return Spot(model, "d", "fog", severity, steps, number, region, place, goal, clean, perturbed)
+    return LocalResult(model, "d", "fog", severity, steps, number, region, place, goal, clean, perturbed)
+
+
+def drawings(spots):
+    """Every figure of the page, none of which may fail."""
+    files = PageFiles(Path("nowhere"))
+    made = list(files.make(Drawing, DRAWINGS, spots))
+    assert files.failures == []
+    return made
 
 
 def patches(ratio):
@@ -103,11 +113,11 @@ def test_best_single_attack_and_all_together():
 def test_the_page_says_once_what_every_row_says():
     full = masks([spot(place=patches(0.5), severity=severity) for severity in (1.0, 1.0, 3.0, 3.0)])
     lean = leaner(full)
-    gone = {column.key for column in full.columns} - {column.key for column in lean.columns}
+    gone = {column.key for column in full.columns} - {column.key for column in lean.shown.columns}
     assert gone == {"data", "perturbation", "masks"}
     assert lean.note.endswith("In every row: data d, perturbation fog, masks 2.")
-    assert [row[1] for row in lean.rows] == ["1", "3"]
-    assert len(full.columns) == len(full.rows[0]), "the files keep all"
+    assert [row[1] for row in lean.shown.rows] == ["1", "3"]
+    assert lean.rows == full.rows, "the files keep all"
 
 
 def test_a_sweep_compares_each_end_with_its_own():
@@ -156,7 +166,7 @@ class TestAttackFigures:
         return {line.get_label(): list(line.get_xdata()) for line in figure.axes[0].lines if len(line.get_xdata()) > 2}
 
     def test_every_setting_that_varies_has_its_figure(self, figures):
-        assert list(figures) == ["attacks", "steps", "side", "eps", "places"]
+        assert list(figures) == ["attacks", "steps", "side", "eps", "placements"]
 
     def test_only_what_differs_in_the_setting_alone_is_joined(self, figures):
         assert self.lines(figures["steps"]) == {"a": [20, 50, 100], "b": [20, 50, 100]}
@@ -166,7 +176,7 @@ class TestAttackFigures:
         assert [tick.get_text() for tick in figures["eps"].axes[0].get_xticklabels()] == ["16/255", "32/255"]
 
     def test_centre_and_corner_stand_beside_each_other(self, figures):
-        axis = figures["places"].axes[0]
+        axis = figures["placements"].axes[0]
         assert [tick.get_text() for tick in axis.get_yticklabels()] == ["a", "b"]
         assert axis.get_legend_handles_labels()[1] == ["centre", "top-left"]
 

@@ -10,7 +10,7 @@ import pytest
 from segstress.reports.kit.table import Table
 from segstress.reports.study.assessment import assess
 from segstress.reports.study.image_tables import attempts, errors, images
-from segstress.reports.study.tables import classes, perturbations, robust, sizes
+from segstress.reports.study.main_tables import classes, perturbations, robust, sizes
 from segstress.results.study import Study
 
 

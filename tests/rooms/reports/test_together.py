@@ -51,11 +51,11 @@ def tiles(study: Study, place: int) -> list[Frame]:
 
 def test_the_grid_of_an_image_has_a_picture_and_a_map_for_every_attack(real: Study) -> None:
     fewer = replace(real, frames=(*tiles(real, 0)[:2], *tiles(real, 1)))
-    drawing = under_all_attacks(fewer)
+    drawing = under_all_attacks(assess(fewer))
     assert drawing is not None
     assert real.ids[1] in drawing.caption
     assert len(drawing.figure.axes) == 2 * (2 + len(real.outcomes))
-    assert under_all_attacks(replace(real, frames=tiles(real, 0)[:1])) is None
+    assert under_all_attacks(assess(replace(real, frames=tiles(real, 0)[:1]))) is None
 
 
 def test_the_grid_of_models_shows_the_attack_that_all_have(real: Study) -> None:

@@ -15,9 +15,9 @@ from ...evaluation.report import report, studies
 from ...evaluation.run import evaluate
 from ...planning.plan import read_plan
 from ...reports.study.assessment import Assessment, assess
-from ...results.local import Spot
-from ...results.local_results import spots
-from ...results.minimal import Find, finds
+from ...results.local import LocalResult
+from ...results.local_results import read_local
+from ...results.minimal import MinimalResult, read_minimal
 from ...runtime import Progress, RunOptions
 
 BATCH = 4  # images per pass: small ones take half the time together
@@ -89,13 +89,13 @@ class Evidence:
             self._judged[need.name] = {study.model: assess(study) for study in found}
         return self._judged[need.name]
 
-    def finds(self, need: Need) -> list[Find]:
+    def minimal(self, need: Need) -> list[MinimalResult]:
         """The smallest deltas that were found."""
-        return finds(self.folder / need.name)
+        return read_minimal(self.folder / need.name)
 
-    def spots(self, need: Need) -> list[Spot]:
+    def local(self, need: Need) -> list[LocalResult]:
         """Damage to part of the images, zone by zone."""
-        return spots(self.folder / need.name)
+        return read_local(self.folder / need.name)
 
     def standing(self, need: Need) -> dict[str, Any]:
         """The ranking of a competition as plain data."""

@@ -16,7 +16,7 @@ from ...reports.findings.figures import Words, points
 from ...reports.findings.page import Answer, Check, span
 from ...reports.kit.drawing import Drawing
 from ...reports.kit.table import Column, Table
-from ...results.local import Spot
+from ...results.local import LocalResult
 from .claim import claims
 from .evidence import Evaluation, Evidence, Need
 from .runs import NORMAL, SEEDS, named
@@ -58,17 +58,17 @@ class Places:
 
     def answer(self, evidence: Evidence) -> Answer:
         """Each corruption against the attack, on every seed; one check for each corruption."""
-        leads = _leads(evidence.spots(SPATIAL))
+        leads = _leads(evidence.local(SPATIAL))
         attacked = [lead for lead in leads if lead.attack]
         corrupted = list(dict.fromkeys(lead.what for lead in leads if not lead.attack))
         checks = [_flips([lead for lead in leads if lead.what == what], attacked) for what in corrupted]
         return Answer(tuple(checks), (_table(leads),), (_drawing(leads),))
 
 
-def _leads(spots: Sequence[Spot]) -> list[Lead]:
-    chosen = [spot for spot in spots if spot.goal in ("any", "accuracy")]
-    of = {(spot.model, spot.what): _losses(spot) for spot in chosen}
-    kinds = {spot.what: spot.steps > 0 for spot in chosen}
+def _leads(results: Sequence[LocalResult]) -> list[Lead]:
+    chosen = [result for result in results if result.goal in ("any", "accuracy")]
+    of = {(result.model, result.what): _losses(result) for result in chosen}
+    kinds = {result.what: result.steps > 0 for result in chosen}
     leads = []
     for what, attack in kinds.items():
         for number, seed in enumerate(SEEDS):
@@ -77,9 +77,9 @@ def _leads(spots: Sequence[Spot]) -> list[Lead]:
     return leads
 
 
-def _losses(spot: Spot) -> np.ndarray:
+def _losses(result: LocalResult) -> np.ndarray:
     """Share of each image's pixels that were right and are not any more."""
-    lost: np.ndarray = image_accuracy(spot.clean["all"]) - image_accuracy(spot.perturbed["all"])
+    lost: np.ndarray = image_accuracy(result.clean["all"]) - image_accuracy(result.perturbed["all"])
     return lost
 
 

@@ -16,7 +16,7 @@ from ...reports.findings.page import Answer, Check
 from ...reports.kit.drawing import Drawing
 from ...reports.kit.table import Column, Table
 from ...reports.minimal.tables import BEST, groups
-from ...results.minimal import Find
+from ...results.minimal import MinimalResult
 from .claim import claims
 from .evidence import Evaluation, Evidence, Need
 from .runs import named
@@ -47,7 +47,7 @@ class Radii:
 
     def answer(self, evidence: Evidence) -> Answer:
         """The best of several attacks on each image, by model."""
-        best = {group[0]: members for group, members in groups(evidence.finds(MINIMAL)).items() if group[-1] == BEST}
+        best = {group[0]: members for group, members in groups(evidence.minimal(MINIMAL)).items() if group[-1] == BEST}
         sizes = {model: _sizes(members) for model, members in best.items()}
         up, further = (_ratio(sizes, *pair) for pair in ((HALF, PLAIN), (WHOLE, HALF)))
         room = _interval(np.log(sizes[WHOLE]) - 2 * np.log(sizes[HALF]) + np.log(sizes[PLAIN]))
@@ -60,10 +60,10 @@ class Radii:
         return Answer((check,), (_table(best, sizes),), (_drawing(best),))
 
 
-def _sizes(finds: Sequence[Find]) -> np.ndarray:
+def _sizes(results: Sequence[MinimalResult]) -> np.ndarray:
     """Of every image in the order of its name; where nothing did enough, the longest delta."""
-    ordered = sorted(finds, key=lambda find: find.image)
-    return np.array([max(find.counted, SMALL) for find in ordered])
+    ordered = sorted(results, key=lambda result: result.image)
+    return np.array([max(result.counted, SMALL) for result in ordered])
 
 
 def _interval(logarithms: np.ndarray) -> Interval:
@@ -79,7 +79,7 @@ def _factor(found: Interval) -> str:
     return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
 
 
-def _table(best: Mapping[str, Sequence[Find]], sizes: Mapping[str, np.ndarray]) -> Table:
+def _table(best: Mapping[str, Sequence[MinimalResult]], sizes: Mapping[str, np.ndarray]) -> Table:
     columns = (
         Column("model", "Model"),
         Column("images", "Images", "count"),
@@ -90,11 +90,11 @@ def _table(best: Mapping[str, Sequence[Find]], sizes: Mapping[str, np.ndarray]) 
         Column("high", "High", "number"),
     )
     rows = []
-    for model, finds in best.items():
+    for model, results in best.items():
         mean = _interval(np.log(255 * sizes[model]))
-        failed = sum(not find.success for find in finds) / len(finds)
+        failed = sum(not result.success for result in results) / len(results)
         median = float(np.median(255 * sizes[model]))
-        rows.append((model, len(finds), failed, median, mean.value, mean.low, mean.high))
+        rows.append((model, len(results), failed, median, mean.value, mean.low, mean.high))
     note = (
         f"The smallest delta (linf) of {', '.join(ATTACKS)} that leaves at most {100 * (1 - ENOUGH):.0f} % of an"
         " image's pixels right; an image that none broke counts 255/255. A constant answer is never"
@@ -103,11 +103,11 @@ def _table(best: Mapping[str, Sequence[Find]], sizes: Mapping[str, np.ndarray]) 
     return Table("radii", "The smallest change that breaks a model", columns, tuple(rows), note)
 
 
-def _drawing(best: Mapping[str, Sequence[Find]]) -> Drawing:
+def _drawing(best: Mapping[str, Sequence[MinimalResult]]) -> Drawing:
     lines = {}
-    for model, finds in best.items():
-        broken = sorted(255 * find.size for find in finds if find.success)
-        shares = [100 * number / len(finds) for number in range(len(broken) + 1)]
+    for model, results in best.items():
+        broken = sorted(255 * result.size for result in results if result.success)
+        shares = [100 * number / len(results) for number in range(len(broken) + 1)]
         first = broken[0] / 2 if broken else math.nan
         lines[model] = ([first, *broken], shares)
     caption = "Share of images that are broken by a change of this size or less; further left is easier."

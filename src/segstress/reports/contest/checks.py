@@ -9,13 +9,13 @@ import numpy as np
 from ...competition.cases import rank_correlation
 from ...competition.matrices import Judged, aggressiveness, performance
 from ...competition.ranking import fit, places
-from ...competition.ranking_report import Standing
+from ...competition.ranking_report import RankingReport
 from ..kit.table import Cell, Column, Rows, Table
 
 
-def methods(standing: Standing) -> Table:
+def methods(standing: RankingReport) -> Table:
     """Strengths by other methods, and how far their order agrees with the first ranking."""
-    found = {name: ranking.strengths for name, ranking in standing.rankings.items()} | dict(standing.others)
+    by_method = {name: ranking.strengths for name, ranking in standing.rankings.items()} | dict(standing.others)
     main = standing.main.strengths.tolist()
     columns = (
         Column("method", "Method"),
@@ -24,7 +24,8 @@ def methods(standing: Standing) -> Table:
         Column("kendall", "Kendall", "number"),
     )
     rows: Rows = tuple(
-        (name, *map(float, strengths), *rank_correlation(main, strengths.tolist())) for name, strengths in found.items()
+        (name, *map(float, strengths), *rank_correlation(main, strengths.tolist()))
+        for name, strengths in by_method.items()
     )
     note = (
         "Rank correlations with the first line. Resistance is the inverse of transposed aggressiveness, "
@@ -33,7 +34,7 @@ def methods(standing: Standing) -> Table:
     return Table("methods", "By other methods", columns, rows, note if standing.judged is not None else "")
 
 
-def metrics(standing: Standing) -> Table:
+def metrics(standing: RankingReport) -> Table:
     """Rank correlation with the rankings on images that other metrics of agreement select."""
     columns = [Column("metric", "Selected by"), Column("images", "Images judged", "count")]
     for name in standing.rankings:
@@ -51,7 +52,7 @@ def metrics(standing: Standing) -> Table:
 
 
 def without_class(names: Sequence[str], judged: Judged, classes: Sequence[str]) -> Table:
-    """Whether one class decides: the places of aggressiveness when its subsets are left out."""
+    """Whether one class decides: the ranks by aggressiveness when its subsets are left out."""
     columns = (Column("class", "Without"), *(Column(f"rank_{name}", name, "count") for name in names))
     rows: list[tuple[Cell, ...]] = []
     for class_ in np.unique(judged.classes).tolist():
@@ -59,4 +60,4 @@ def without_class(names: Sequence[str], judged: Judged, classes: Sequence[str]) 
         if len(rest.images):
             ranks = places(fit(aggressiveness(performance(rest))))
             rows.append((classes[class_], *map(int, ranks)))
-    return Table("without-class", "Places without one class", columns, tuple(rows))
+    return Table("without-class", "Ranks without one class", columns, tuple(rows))

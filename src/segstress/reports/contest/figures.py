@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 
 from ...competition.cases import BINS, quality_bins, transfer
-from ...competition.matrices import Judged
-from ...competition.ranking_report import Standing
-from ..kit.drawing import CALM, HARM, INK, PALE, PAPER, STYLE, Drawing, canvas
+from ...competition.ranking_report import RankingReport
+from ..kit.drawing import CALM, HARM, INK, PALE, PAPER, Drawing, canvas
 
 SLICES = (HARM, PALE, "#d8c9a6", "#9dbcd8", CALM)  # from failed to right
 LINE = 0.32  # inches for each model
 
 
-def drawings(standing: Standing) -> list[Drawing]:
-    """Every figure that the judge gives data for."""
-    with mpl.rc_context(STYLE):
-        return list(_drawings(standing))
-
-
-def _drawings(standing: Standing) -> Iterator[Drawing]:
-    yield strengths(standing)
-    yield heat_maps(standing)
-    if standing.quality is not None and standing.judged is not None:
-        yield pie(standing.quality)
-        yield boxes(standing.names, standing.quality, standing.judged)
-
-
-def strengths(standing: Standing) -> Drawing:
+def strengths(standing: RankingReport) -> Drawing:
     """Strength of every model with its interval."""
     figure, axes = canvas(1.1 + LINE * len(standing.names), len(standing.rankings))
     order = standing.order
@@ -51,11 +34,11 @@ def strengths(standing: Standing) -> Drawing:
     return Drawing("strengths", "Strengths", caption, figure)
 
 
-def heat_maps(standing: Standing) -> Drawing:
+def heat_maps(standing: RankingReport) -> Drawing:
     """The first two matrices, row against column (figures 9 and 10 of the paper)."""
-    chosen = list(standing.matrices.items())[:2]
-    figure, axes = canvas(1.6 + 0.42 * len(standing.names), len(chosen))
-    for (name, values), axis in zip(chosen, axes, strict=True):
+    matrices = list(standing.matrices.items())[:2]
+    figure, axes = canvas(1.6 + 0.42 * len(standing.names), len(matrices))
+    for (name, values), axis in zip(matrices, axes, strict=True):
         shown = np.log(np.where(values > 0, values, np.nan)) if standing.judged is not None else values
         largest = float(np.nanmax(np.abs(shown), initial=1e-9))
         axis.imshow(shown, cmap="RdBu", vmin=-largest, vmax=largest)
@@ -86,9 +69,11 @@ def _write_values(axis: Axes, values: np.ndarray, dark: np.ndarray) -> None:
             )
 
 
-def pie(quality: np.ndarray) -> Drawing:
+def pie(standing: RankingReport) -> Drawing | None:
     """How good predictions are on the selected images (figure 6)."""
-    counts = quality_bins(quality)
+    if standing.quality is None:
+        return None
+    counts = quality_bins(standing.quality)
     figure, (axis,) = canvas(3.0)
     words = [f"{low:.1f} to {high:.1f}" for low, high in pairwise(BINS)]
     shown = [(count, word, colour) for count, word, colour in zip(counts, words, SLICES, strict=True) if count]
@@ -102,14 +87,16 @@ def pie(quality: np.ndarray) -> Drawing:
     )
 
 
-def boxes(names: Sequence[str], quality: np.ndarray, judged: Judged) -> Drawing:
+def boxes(standing: RankingReport) -> Drawing | None:
     """Each model on the images selected with it and on those selected by other pairs (figure 7)."""
-    found = transfer(quality, judged)
+    if standing.quality is None or standing.judged is None:
+        return None
+    sides = zip(*transfer(standing.quality, standing.judged), strict=True)
     figure, (axis,) = canvas(3.2)
     for side, (values, colour, words) in enumerate(
-        zip(zip(*found, strict=True), (HARM, CALM), ("selected with it", "selected by others"), strict=True)
+        zip(sides, (HARM, CALM), ("selected with it", "selected by others"), strict=True)
     ):
-        kept = [each[np.isfinite(each)] for each in values]
+        kept = [scores[np.isfinite(scores)] for scores in values]
         where = np.arange(len(kept)) + (side - 0.5) * 0.34
         drawn = axis.boxplot(kept, positions=where.tolist(), widths=0.28, patch_artist=True, manage_ticks=False)
         for box in drawn["boxes"]:
@@ -117,8 +104,8 @@ def boxes(names: Sequence[str], quality: np.ndarray, judged: Judged) -> Drawing:
         for line in (*drawn["medians"], *drawn["whiskers"], *drawn["caps"]):
             line.set(color=INK)
         axis.plot([], [], color=colour, linewidth=6, label=words)
-    axis.set(xticks=np.arange(len(names)), ylabel="mIoU")
-    axis.set_xticklabels(names, rotation=20, ha="right")
+    axis.set(xticks=np.arange(len(standing.names)), ylabel="mIoU")
+    axis.set_xticklabels(standing.names, rotation=20, ha="right")
     axis.legend()
     return Drawing(
         "transfer",
@@ -126,3 +113,6 @@ def boxes(names: Sequence[str], quality: np.ndarray, judged: Judged) -> Drawing:
         "Where the two boxes are alike, images that fool one model fool it no more than others.",
         figure,
     )
+
+
+DRAWINGS = {"strengths": strengths, "matrices": heat_maps, "qualities": pie, "transfer": boxes}

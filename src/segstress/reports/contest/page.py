@@ -2,86 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-from markupsafe import Markup
-
-from ...competition.ranking_report import Standing
-from ...core import BadInput
 from ..kit.drawing import Drawing
-from ..kit.export import to_csv, to_latex
-from ..kit.naming import plural
+from ..kit.page import PageFiles, write_page
+from ..kit.pictures import legend
 from ..kit.table import Table
-from ..kit.templating import render
-from .figures import drawings
-from .gallery import Strip, Witness, write_gallery
-from .tables import tables
+from .contested import Contested
+from .figures import DRAWINGS
+from .gallery import strips
+from .tables import TABLES
 
-LISTED = 100  # rows of a table in the page; its files have all
-
-
-@dataclass(frozen=True, eq=False)
-class Contested:
-    """All that the report of a competition shows."""
-
-    title: str
-    standing: Standing
-    classes: Sequence[str]
-    palette: tuple[tuple[int, int, int], ...]
-    empty: Sequence[tuple[str, str, str]]  # defender, attacker and class without any image
-    witnesses: Sequence[Witness]  # selected images with truth and predictions
-    provenance: Mapping[str, str]
-
-    @property
-    def headline(self) -> str:
-        """The competition in one sentence."""
-        standing = self.standing
-        best = standing.names[standing.order[0]]
-        band = f"{standing.main.best[standing.order[0]]} to {standing.main.worst[standing.order[0]]}"
-        many = f"{plural(len(standing.images), 'image')} chosen for {len(standing.names)} models"
-        return f"{best} leads on {many}; its place is {band} at 95 %."
+OPEN = "ranking"  # the table that is not folded
 
 
 def write_competition(contested: Contested, folder: Path) -> Path:
     """Write tables, figures, gallery and page; the path of the page."""
-    try:
-        for part in ("tables", "figures", "gallery"):
-            (folder / part).mkdir(parents=True, exist_ok=True)
-        return _write(contested, folder)
-    except OSError as error:
-        raise BadInput(
-            f"cannot write the report into {folder}: {error.strerror or error}; make room or choose another folder"
-        ) from error
 
+    def declare(files: PageFiles) -> dict[str, Any]:
+        tables = files.make(Table, TABLES, contested)
+        part = files.part(
+            "",
+            (replace(table, folded=table.name != OPEN) for table in tables),
+            files.make(Drawing, DRAWINGS, contested.standing),
+            strips(contested.examples, contested.palette),
+        )
+        maps = (labels for example in contested.examples for labels in example.maps.values())
+        classes = legend(maps, contested.classes, contested.palette)
+        return {"contested": contested, "part": part, "classes": classes}
 
-def _write(contested: Contested, folder: Path) -> Path:
-    found = tables(contested.standing, contested.classes, contested.empty)
-    for table in found:
-        for suffix, text in (("csv", to_csv(table)), ("tex", to_latex(table))):
-            (folder / "tables" / f"{table.name}.{suffix}").write_text(text, encoding="utf-8")
-    figures = drawings(contested.standing)
-    for drawing in figures:
-        for suffix, data in (("svg", drawing.svg), ("pdf", drawing.pdf)):
-            (folder / "figures" / f"{drawing.name}.{suffix}").write_bytes(data)
-    strips = write_gallery(contested.witnesses, contested.palette, folder)
-    page = folder / "index.html"
-    page.write_text(_page(contested, found, figures, strips), encoding="utf-8")
-    return page
-
-
-def _page(contested: Contested, found: Sequence[Table], figures: Sequence[Drawing], strips: Sequence[Strip]) -> str:
-    maps = [part for witness in contested.witnesses for part in witness.maps.values()]
-    seen = sorted({int(label) for part in maps for label in np.unique(part) if label >= 0})
-    return render(
-        "competition.html",
-        contested=contested,
-        tables={table.name: table for table in found},
-        drawings=[(drawing, Markup(drawing.inline(drawing.name))) for drawing in figures],  # drawn by us
-        strips=strips,
-        legend=[(contested.classes[label], "rgb({}, {}, {})".format(*contested.palette[label])) for label in seen],
-        listed=LISTED,
-        hidden={"ranking": [f"{name}_{end}" for name in contested.standing.rankings for end in ("low", "high")]},
-    )
+    return write_page(folder, "contest.html", declare)

@@ -33,16 +33,16 @@ def points(words: Words, rows: Points, mark: float | None = None, unit: float = 
     series = list(dict.fromkeys(name for row in rows.values() for name in row))
     with mpl.rc_context(STYLE):
         figure, (axis,) = canvas(0.7 + 0.07 * len(series) + len(rows) * (0.25 + 0.04 * len(series)))
-        for (place, name), stroke in zip(enumerate(series), strokes(len(series)), strict=True):
-            shift = 0.7 * ((place + 0.5) / len(series) - 0.5)  # side by side within the row
-            found = [(line + shift, row[name]) for line, row in enumerate(rows.values()) if name in row]
-            values = np.array([[each.value, each.low, each.high] for _, each in found]) * unit
+        for (number, name), stroke in zip(enumerate(series), strokes(len(series)), strict=True):
+            shift = 0.7 * ((number + 0.5) / len(series) - 0.5)  # side by side within the row
+            marks = [(line + shift, row[name]) for line, row in enumerate(rows.values()) if name in row]
+            values = np.array([[point.value, point.low, point.high] for _, point in marks]) * unit
             reach = np.abs(values[:, 1:] - values[:, :1]).T
             axis.errorbar(
                 values[:, 0],
-                [line for line, _ in found],
+                [line for line, _ in marks],
                 xerr=reach,
-                fmt=MARKS[place // len(LINES) % len(MARKS)],
+                fmt=MARKS[number // len(LINES) % len(MARKS)],
                 ms=4,
                 color=stroke["color"],
                 label=name,

@@ -13,6 +13,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 INK, PAPER = "#23272e", "#ffffff"
 CALM, HARM = "#3572b0", "#c9512f"  # clean, worst case; told apart by colour-blind readers too
@@ -20,6 +21,7 @@ PALE = "#e3a691"  # harm shared by several
 LINES = ("#3572b0", "#2a9d8f", "#8a63b5", "#b8860b", "#5b8c3a", "#c2588f", "#6b7785", "#1797b8")  # one of many
 WIDTH = 7.6  # of every figure, inches
 SOFT = "#7a8491"  # what is there for comparison only
+PERCENT = FuncFormatter(lambda share, _: f"{100 * share:.3g}")  # 2.5 beside 5, where the whole axis is short
 THEME = {"--ink": INK, "--paper": PAPER, "--calm": CALM, "--harm": HARM, "--pale": PALE}  # the page's variables
 
 STYLE: dict[Any, Any] = {
@@ -68,7 +70,7 @@ class Drawing:
         return file.getvalue()
 
     def inline(self, prefix: str) -> str:
-        """SVG for the page: ids of its own, colours from the page's variables so that it follows light and dark."""
+        """Write SVG for the page: with its own ids, and the page's colours, so that it follows light and dark."""
         text = self.svg.decode()
         text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", text[text.index("<svg") :])
         for variable, colour in THEME.items():
@@ -77,16 +79,16 @@ class Drawing:
 
 
 def strokes(number: int) -> list[dict[str, Any]]:
-    """Colours for so many lines; once they are used up, dashes."""
+    """Choose colours for so many lines; once they are used up, dashes."""
     dashes = ("-", "--", ":", "-.")
     return [
-        {"color": LINES[place % len(LINES)], "linestyle": dashes[place // len(LINES) % len(dashes)]}
-        for place in range(number)
+        {"color": LINES[line % len(LINES)], "linestyle": dashes[line // len(LINES) % len(dashes)]}
+        for line in range(number)
     ]
 
 
 def mosaic(rows: Sequence[Sequence[tuple[str, np.ndarray]]], least: int = 4) -> Figure:
-    """Pictures in rows, each with a word above it; sized as if there were at least so many columns."""
+    """Set pictures in rows, each with a word above it; sized as if there were at least so many columns."""
     columns = max(least, *map(len, rows))
     share = 1 / columns
     tall = [WIDTH * share * max(pixels.shape[0] / pixels.shape[1] for _, pixels in row) for row in rows]  # inches
@@ -96,8 +98,8 @@ def mosaic(rows: Sequence[Sequence[tuple[str, np.ndarray]]], least: int = 4) -> 
     bottom = 1.0
     for row, above, inches in zip(rows, words, tall, strict=True):
         bottom -= (above + inches) / height
-        for place, (word, pixels) in enumerate(row):
-            axis = figure.add_axes((place * share, bottom, 0.97 * share, 0.97 * inches / height))
+        for column, (word, pixels) in enumerate(row):
+            axis = figure.add_axes((column * share, bottom, 0.97 * share, 0.97 * inches / height))
             axis.set_axis_off()
             name = f"picture-{len(figure.axes)}"  # or equal pictures would share an id in the page
             axis.imshow(pixels, interpolation="none", gid=name)  # the file keeps the pixels as they are
@@ -106,7 +108,7 @@ def mosaic(rows: Sequence[Sequence[tuple[str, np.ndarray]]], least: int = 4) -> 
 
 
 def canvas(height: float, panels: int = 1) -> tuple[Figure, list[Axes]]:
-    """An empty figure in the house style, with panels side by side."""
+    """Make an empty figure in the house style, with panels side by side."""
     figure = Figure(figsize=(WIDTH, height), layout="constrained", facecolor=PAPER)
     axes = figure.subplots(1, panels, squeeze=False)[0]
     for axis in axes:

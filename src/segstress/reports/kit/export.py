@@ -24,12 +24,13 @@ ESCAPES = str.maketrans(
 
 
 def to_csv(table: Table) -> str:
-    """Shares in [0, 1] to six digits, an interval as three columns, nothing where there is no value."""
+    """Write shares in [0, 1] to six digits, an interval as three columns, nothing where there is no value."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([heading for column in table.columns for heading in _headings(column.key, column.kind)])
+    kinds = [column.kind for column in table.columns]
     for row in table.rows:
-        writer.writerow([plain for cell in row for plain in _plain(cell)])
+        writer.writerow([plain for cell, kind in zip(row, kinds, strict=True) for plain in _plain(cell, kind)])
     return text.getvalue()
 
 
@@ -37,9 +38,11 @@ def _headings(key: str, kind: Kind) -> tuple[str, ...]:
     return (key, f"{key}_low", f"{key}_high") if kind == "interval" else (key,)
 
 
-def _plain(cell: Cell) -> Iterator[str]:
+def _plain(cell: Cell, kind: Kind) -> Iterator[str]:
+    if isinstance(cell, Interval) != (kind == "interval"):
+        raise ValueError(f"expected a cell of kind {kind}, found {cell!r}")
     if isinstance(cell, Interval):
-        yield from (text for bound in (cell.value, cell.low, cell.high) for text in _plain(bound))
+        yield from (text for bound in (cell.value, cell.low, cell.high) for text in _plain(bound, "share"))
     elif isinstance(cell, float):
         yield "" if math.isnan(cell) else f"{cell:.6g}"
     else:
@@ -47,7 +50,7 @@ def _plain(cell: Cell) -> Iterator[str]:
 
 
 def to_latex(table: Table) -> str:
-    """A booktabs tabular; shares in percent."""
+    """Write a booktabs tabular; shares in percent."""
     spec = "".join("l" if column.kind == "text" else "r" for column in table.columns)
     heading = " & ".join(escape(column.title) for column in table.columns)
     kinds = [column.kind for column in table.columns]
@@ -60,7 +63,7 @@ def to_latex(table: Table) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """A table as GitHub writes it, numbers to the right; shares in percent."""
+    """Write a table as GitHub does, numbers to the right; shares in percent."""
     kinds = [column.kind for column in table.columns]
     lines = [[column.title for column in table.columns], ["---" if kind == "text" else "---:" for kind in kinds]]
     lines += [[show(cell, kind) for cell, kind in zip(row, kinds, strict=True)] for row in table.rows]
@@ -68,12 +71,12 @@ def to_markdown(table: Table) -> str:
 
 
 def escape(text: str) -> str:
-    """Text that LaTeX prints as it is."""
+    """Escape text so that LaTeX prints it as it is."""
     return text.translate(ESCAPES)
 
 
 def show(cell: Cell, kind: Kind) -> str:
-    """A cell as people read it: shares in percent with one digit."""
+    """Write a cell for people: shares in percent with one digit."""
     if math.isnan(cell.value if isinstance(cell, Interval) else cell if isinstance(cell, float) else 0):
         return "-"
     if isinstance(cell, Interval):

@@ -10,7 +10,7 @@ LONGEST = 60  # characters of a name that are kept, from its end, where ids diff
 
 
 def slugs(texts: Sequence[str]) -> tuple[str, ...]:
-    """A file name for each text, in order; texts that would share one are numbered."""
+    """Make a file name for each text, in order; texts that would share one are numbered."""
     taken: set[str] = set()
     names = []
     for text in texts:
@@ -25,18 +25,18 @@ def slugs(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def briefly(label: str, most: int = 36) -> str:
-    """A label that leaves room for the figure beside it: its middle goes where it is long, as paths are."""
+    """Shorten a label so that it leaves room for the figure beside it: its middle goes where it is long."""
     head = (most - 1) // 2
     return label if len(label) <= most else f"{label[:head]}\N{HORIZONTAL ELLIPSIS}{label[head + 1 - most :]}"
 
 
 def percent(share: float) -> str:
-    """A share of one as a percentage without its sign; a trace is not shown as nothing."""
+    """Write a share of one as a percentage without its sign; a trace is not shown as nothing."""
     if math.isnan(share):
         return "-"
     return "<0.1" if 0 < share < 0.0005 else f"{round(100 * share, 1) + 0.0:.1f}"  # adding 0 undoes a negative zero
 
 
 def plural(count: int, noun: str) -> str:
-    """The number and its noun: `1 image`, `2 images`."""
+    """Write a number and its noun: `1 image`, `2 images`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

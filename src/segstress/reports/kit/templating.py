@@ -12,7 +12,7 @@ from .naming import percent, plural
 
 
 def render(template: str, **values: Any) -> str:
-    """A page as text; a value that a template wants and does not get is an error."""
+    """Fill in a template; a value that it wants and does not get is an error."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parents[1] / "templates"),
         autoescape=True,

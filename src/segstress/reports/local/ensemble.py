@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import matplotlib as mpl
 
 from ...metrics.scores import rce
-from ...results.local import Spot, known_mean
-from ..kit.drawing import CALM, HARM, INK, STYLE, Drawing, canvas
+from ...results.local import LocalResult, known_mean
+from ..kit.drawing import CALM, HARM, INK, PERCENT, STYLE, Drawing, canvas
 from ..kit.table import Column, Rows, Table
-from ..study.figures import PERCENT
 
 FIGURE = "accuracy_image_mean"  # equations 4 and 5 of arXiv:2504.01632
 
@@ -26,11 +25,11 @@ class Step:
     adversarial: float  # CE_Adv: outside attacked regions, against the first model attacked itself
 
 
-def sweep(spots: Sequence[Spot], models: Mapping[float, str]) -> list[Step]:
+def sweep(results: Sequence[LocalResult], models: Mapping[float, str]) -> list[Step]:
     """A step for each weight of the first model; weights 0 and 1 are the members themselves."""
     if not {0.0, 1.0} <= models.keys():
         raise ValueError("a sweep needs the weights 0 and 1: they are what the others are compared with")
-    clean, natural, adversarial = ({weight: part(spots, m) for weight, m in models.items()} for part in PARTS)
+    clean, natural, adversarial = ({weight: part(results, m) for weight, m in models.items()} for part in PARTS)
     best = max(clean[0.0], clean[1.0])
     return [
         Step(
@@ -43,17 +42,19 @@ def sweep(spots: Sequence[Spot], models: Mapping[float, str]) -> list[Step]:
     ]
 
 
-def _clean(spots: Sequence[Spot], model: str) -> float:
-    return next(spot.score(FIGURE, "all", "clean") for spot in spots if spot.model == model)
+def _clean(results: Sequence[LocalResult], model: str) -> float:
+    return next(result.score(FIGURE, "all", "clean") for result in results if result.model == model)
 
 
-def _natural(spots: Sequence[Spot], model: str) -> float:
-    return known_mean(spot.score(FIGURE, "inside") for spot in spots if spot.model == model and spot.goal == "any")
+def _natural(results: Sequence[LocalResult], model: str) -> float:
+    return known_mean(
+        result.score(FIGURE, "inside") for result in results if result.model == model and result.goal == "any"
+    )
 
 
-def _adversarial(spots: Sequence[Spot], model: str) -> float:
+def _adversarial(results: Sequence[LocalResult], model: str) -> float:
     """Only what all attacks together have fooled counts."""
-    return known_mean(spot.score(FIGURE, "outside") for spot in spots if spot.model == model and spot.final)
+    return known_mean(result.score(FIGURE, "outside") for result in results if result.model == model and result.final)
 
 
 PARTS = (_clean, _natural, _adversarial)

@@ -2,104 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from PIL import Image
 from scipy import ndimage
 
-from ...results.local import Scene
+from ...results.local import HEADLINE, LocalResult, Scene
 from ...results.study import Frame
 from ..kit.drawing import Drawing
-from ..kit.export import show, to_csv, to_latex
-from ..kit.gallery import paint, photograph
-from ..kit.naming import slugs
+from ..kit.export import show
+from ..kit.naming import percent, slugs
+from ..kit.page import PageFiles, write_page
+from ..kit.pictures import GalleryPicture, Strip, paint, photograph
 from ..kit.table import Table
-from ..kit.templating import render
+from .figures import DRAWINGS
+from .tables import TABLES
 
-LISTED = 60  # rows of a table in the page; its files have all
 OUTLINE = np.array([255, 64, 0], dtype=np.uint8)
 
 
-@dataclass(frozen=True)
-class Strip:
-    """A scene in pictures."""
-
-    scene: Scene
-    pictures: tuple[tuple[str, str], ...]  # caption and file
-
-
-def write_page(
+def write_local(
     folder: Path,
     title: str,
-    headline: str,
-    tables: Sequence[Table],
-    drawings: Sequence[Drawing],
+    results: Sequence[LocalResult],
     scenes: Sequence[Scene],
+    tables: Sequence[Table] = (),
+    drawings: Sequence[Drawing] = (),
 ) -> Path:
-    """Write the page and all its files; the path of the page."""
-    for part in ("tables", "figures", "gallery"):
-        (folder / part).mkdir(parents=True, exist_ok=True)
-    full = [table for table in tables if table.rows]
-    for table in full:
-        for suffix, text in (("csv", to_csv(table)), ("tex", to_latex(table))):
-            (folder / "tables" / f"{table.name}.{suffix}").write_text(text, encoding="utf-8")
-    for drawing in drawings:
-        (folder / "figures" / f"{drawing.name}.svg").write_bytes(drawing.svg)
-        (folder / "figures" / f"{drawing.name}.pdf").write_bytes(drawing.pdf)
-    strips = _strips(scenes, folder)
-    page = render(
-        "spatial.html",
-        title=title,
-        headline=headline,
-        tables=[leaner(table) for table in full],
-        drawings=drawings,
-        strips=strips,
-        listed=LISTED,
-        hidden={},
-    )
-    index = folder / "index.html"
-    index.write_text(page, encoding="utf-8")
-    return index
+    """Write the page of localized damage, the tables and figures that are given first; its path."""
+
+    def declare(files: PageFiles) -> dict[str, Any]:
+        every = (table for table in (*tables, *files.make(Table, TABLES, results)) if table.rows)
+        figures = (*drawings, *files.make(Drawing, DRAWINGS, results))
+        part = files.part("", map(leaner, every), figures, strips(scenes))
+        return {"title": title, "headline": headline(results), "part": part}
+
+    return write_page(folder, "local.html", declare)
+
+
+def headline(results: Sequence[LocalResult]) -> str:
+    """Say in one sentence where damage to a part hurts the rest most."""
+    outside = [result for result in results if not math.isnan(result.rce(HEADLINE, "outside"))]
+    zone, counted = ("outside", outside) if outside else ("all", list(results))
+    worst = max(counted, key=lambda result: result.rce(HEADLINE, zone))
+    where = "outside of what was damaged" if outside else "on the whole image"
+    lost = percent(worst.rce(HEADLINE, zone))
+    return f"{worst.model} loses up to {lost} % of its class-mean accuracy {where} ({worst.what} {worst.strength})."
 
 
 def leaner(table: Table) -> Table:
-    """The table for the page: settings that are the same in every row are said once, below it."""
-    columns = [[row[place] for row in table.rows] for place in range(len(table.columns))]
+    """Say once, below the table, which settings are the same in every row; only the files keep them in columns."""
+    cells = [[row[number] for row in table.rows] for number in range(len(table.columns))]
     same = {
         column: values[0]
-        for column, values in zip(table.columns, columns, strict=True)
+        for column, values in zip(table.columns, cells, strict=True)
         if column.kind in ("text", "count") and column.key != "model" and len(set(values)) == 1
     }
     if not same:
         return table
-    said = ", ".join(f"{column.title.lower()} {show(value, column.kind)}" for column, value in same.items())
-    return replace(table.without([column.key for column in same]), note=f"{table.note} In every row: {said}.".strip())
+    settings = ", ".join(f"{column.title.lower()} {show(value, column.kind)}" for column, value in same.items())
+    lean = table.hiding([column.key for column in same])
+    return replace(lean, note=f"{table.note} In every row: {settings}.".strip())
 
 
-def _strips(scenes: Sequence[Scene], folder: Path) -> list[Strip]:
+def strips(scenes: Sequence[Scene]) -> Iterator[Strip]:
+    """Show each scene as a row: what was done, the truth, and what every model made of it."""
     names = slugs([f"{scene.image} {scene.outcome}" for scene in scenes])
-    return [Strip(scene, tuple(_save(folder, name, scene))) for name, scene in zip(names, scenes, strict=True)]
-
-
-def _save(folder: Path, name: str, scene: Scene) -> list[tuple[str, str]]:
-    first = next(iter(scene.frames.values()))
-    pictures = {"perturbed, region outlined": outlined(first), "truth": paint(first.truth, scene.palette)}
-    for model, frame in scene.frames.items():
-        pictures[f"{model}, clean"] = paint(frame.clean, scene.palette)
-        pictures[f"{model}, perturbed"] = paint(frame.prediction, scene.palette)
-    found = []
-    for number, (caption, pixels) in enumerate(pictures.items()):
-        file = f"gallery/{name}-{number}.png"
-        Image.fromarray(pixels).save(folder / file, optimize=True)
-        found.append((caption, file))
-    return found
+    for name, scene in zip(names, scenes, strict=True):
+        first = next(iter(scene.frames.values()))
+        maps = {"truth": first.truth}
+        for model, frame in scene.frames.items():
+            maps |= {f"{model}, clean": frame.clean, f"{model}, perturbed": frame.prediction}
+        draws = {"perturbed, region outlined": partial(outlined, first)}
+        draws |= {caption: partial(paint, labels, scene.palette) for caption, labels in maps.items()}
+        pictures = tuple(
+            GalleryPicture(caption, f"gallery/{name}-{number}.png", draw, photograph=caption not in maps)
+            for number, (caption, draw) in enumerate(draws.items())
+        )
+        yield Strip(scene.image, f"under {scene.outcome}", pictures)
 
 
 def outlined(frame: Frame) -> np.ndarray:
-    """The perturbed image with a line around what was changed."""
+    """Draw the perturbed image with a line around what was changed."""
     pixels = photograph(frame.perturbed)
     inside = (frame.perturbed != frame.image).any(0)
     inside = ndimage.binary_closing(inside, np.ones((5, 5)))  # single pixels may be unchanged by chance

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from ...results.local import FIGURES, HEADLINE, Spot, known_mean
+from ...metrics import metrics
+from ...results.local import FIGURES, HEADLINE, LocalResult, known_mean
 from ..kit.table import Cell, Column, Rows, Table
 
 ZONES = ("inside", "outside", "all")
@@ -21,11 +22,11 @@ KEYS = (
 )
 
 
-def _keys(spot: Spot) -> tuple[Cell, ...]:
-    return spot.model, spot.data, spot.what, spot.strength, spot.steps, spot.where, spot.goal
+def _keys(result: LocalResult) -> tuple[Cell, ...]:
+    return result.model, result.data, result.what, result.strength, result.steps, result.where, result.goal
 
 
-def scores(spots: Sequence[Spot]) -> Table:
+def scores(results: Sequence[LocalResult]) -> Table:
     """Every figure in every zone, clean and perturbed, with RCE: all that the other tables say."""
     columns = (
         *KEYS,
@@ -42,18 +43,25 @@ def scores(spots: Sequence[Spot]) -> Table:
     )
     rows: Rows = tuple(
         (
-            *(*_keys(spot), figure, spot.share()),
+            *(*_keys(result), figure, result.share()),
             *(
                 value
                 for zone in ZONES
-                for value in (spot.score(figure, zone, "clean"), spot.score(figure, zone), spot.rce(figure, zone))
+                for value in (result.score(figure, zone, "clean"), result.score(figure, zone), result.rce(figure, zone))
             ),
-            *(spot.spread(figure), spot.empty("inside"), spot.empty("outside")),
+            *(result.spread(figure), result.empty("inside"), result.empty("outside")),
         )
-        for spot in spots
-        for figure in FIGURES
+        for result in results
+        for figure in (*FIGURES, *_others())
     )
-    return Table("scores", "Every figure", columns, rows, NOTE)
+    return Table("scores", "Every figure", columns, rows, NOTE, folded=True)
+
+
+def _others() -> list[str]:
+    """Metrics of plug-ins that declare themselves for regions."""
+    return [
+        name for name in metrics.declared() if "regions" in metrics.get(name).declaration.zones if name not in FIGURES
+    ]
 
 
 NOTE = (
@@ -62,11 +70,12 @@ NOTE = (
 )
 
 
-def overview(spots: Sequence[Spot]) -> Table:
+def overview(results: Sequence[LocalResult]) -> Table:
     """Class-mean accuracy inside / outside under every perturbation, a line per model and region (arXiv:2504.01632)."""
-    done = list(dict.fromkeys((spot.what, spot.strength) for spot in spots))
-    found = {(spot.model, spot.data, spot.where, spot.what, spot.strength): spot for spot in spots}
-    lines = {key[:3]: spot.score(HEADLINE, "all", "clean") for key, spot in found.items()}
+    results = [result for result in results if result.region and result.goal == "any" and not result.corner]
+    done = list(dict.fromkeys((result.what, result.strength) for result in results))
+    damages = {(result.model, result.data, result.where, result.what, result.strength): result for result in results}
+    lines = {key[:3]: result.score(HEADLINE, "all", "clean") for key, result in damages.items()}
     columns = (
         *(*KEYS[:2], KEYS[5]),
         Column("clean", "Clean", "share"),
@@ -77,17 +86,17 @@ def overview(spots: Sequence[Spot]) -> Table:
         ),
     )
     rows: Rows = tuple(
-        (*line, clean, *(_score(found.get((*line, *damage)), zone) for damage in done for zone in ZONES[:2]))
+        (*line, clean, *(_score(damages.get((*line, *damage)), zone) for damage in done for zone in ZONES[:2]))
         for line, clean in lines.items()
     )
     return Table("overview", "Inside and outside of what was damaged", columns, rows, "Class-mean accuracy.")
 
 
-def _score(spot: Spot | None, zone: str) -> float:
-    return math.nan if spot is None else spot.score(HEADLINE, zone)
+def _score(result: LocalResult | None, zone: str) -> float:
+    return math.nan if result is None else result.score(HEADLINE, zone)
 
 
-def common(spots: Sequence[Spot]) -> Table:
+def common(results: Sequence[LocalResult]) -> Table:
     """Corruptions of whole images as Cityscapes-C papers print them; the first model is the reference of CD and rCD."""
     columns = (
         *KEYS[:3],
@@ -97,17 +106,17 @@ def common(spots: Sequence[Spot]) -> Table:
         Column("cd", "CD", "number"),
         Column("rcd", "rCD", "number"),
     )
-    whole = sorted((spot for spot in spots if not spot.region), key=lambda spot: (spot.data, spot.what))
+    whole = sorted((result for result in results if not result.region), key=lambda result: (result.data, result.what))
     rows: list[tuple[Cell, ...]] = []
-    for (data, what), members in groupby(whole, key=lambda spot: (spot.data, spot.what)):
-        by_model: dict[str, list[Spot]] = {}
-        for spot in members:
-            by_model.setdefault(spot.model, []).append(spot)
+    for (data, what), members in groupby(whole, key=lambda result: (result.data, result.what)):
+        by_model: dict[str, list[LocalResult]] = {}
+        for result in members:
+            by_model.setdefault(result.model, []).append(result)
         reference = _degradation(next(iter(by_model.values())))
         for model, own in by_model.items():
             lost, more = _degradation(own)
-            mean = known_mean(spot.score("cmiou", "all") for spot in own)
-            severities = ",".join(f"{severity:g}" for severity in sorted(spot.severity for spot in own))
+            mean = known_mean(result.score("cmiou", "all") for result in own)
+            severities = ",".join(f"{severity:g}" for severity in sorted(result.severity for result in own))
             retention = mean / own[0].score("cmiou", "all", "clean")
             rows.append((model, data, what, severities, mean, retention, lost / reference[0], more / reference[1]))
     note = (
@@ -117,13 +126,13 @@ def common(spots: Sequence[Spot]) -> Table:
     return Table("common", "Corruptions of the whole image", columns, tuple(rows), note)
 
 
-def _degradation(spots: Iterable[Spot]) -> tuple[float, float]:
+def _degradation(results: Iterable[LocalResult]) -> tuple[float, float]:
     """Sum over severities of 1 - mIoU, and of what clean has more."""
-    pairs = [(spot.score("cmiou", "all"), spot.score("cmiou", "all", "clean")) for spot in spots]
+    pairs = [(result.score("cmiou", "all"), result.score("cmiou", "all", "clean")) for result in results]
     return sum(1 - miou for miou, _ in pairs), sum(clean - miou for miou, clean in pairs) or math.nan
 
 
-def attacked(spots: Sequence[Spot]) -> Table:
+def attacked(results: Sequence[LocalResult]) -> Table:
     """Several attacks on one region: the best of them alone, and all together."""
     columns = (
         *KEYS[:6],
@@ -134,19 +143,19 @@ def attacked(spots: Sequence[Spot]) -> Table:
         Column("rce_single", "RCE, single", "share"),
         Column("rce_cumulative", "RCE, together", "share"),
     )
-    groups: dict[tuple[Cell, ...], list[Spot]] = {}
-    for spot in spots:
-        if spot.goal.startswith(("attack-", "cumulative-")):
-            groups.setdefault(_keys(spot)[:6], []).append(spot)
+    groups: dict[tuple[Cell, ...], list[LocalResult]] = {}
+    for result in results:
+        if result.goal.startswith(("attack-", "cumulative-")):
+            groups.setdefault(_keys(result)[:6], []).append(result)
     rows: list[tuple[Cell, ...]] = []
     for key, members in groups.items():
-        alone = [spot for spot in members if spot.goal.startswith("attack-")]
-        single = min(alone, key=lambda spot: spot.score(HEADLINE, "outside"))
-        together = next(spot for spot in members if spot.goal == f"cumulative-{len(alone)}")
+        alone = [result for result in members if result.goal.startswith("attack-")]
+        single = min(alone, key=lambda result: result.score(HEADLINE, "outside"))
+        together = next(result for result in members if result.goal == f"cumulative-{len(alone)}")
         figures = [
             together.score(HEADLINE, "outside", "clean"),
-            *(spot.score(HEADLINE, "outside") for spot in (single, together)),
-            *(spot.rce(HEADLINE, "outside") for spot in (single, together)),
+            *(result.score(HEADLINE, "outside") for result in (single, together)),
+            *(result.rce(HEADLINE, "outside") for result in (single, together)),
         ]
         rows.append((*key, len(alone), *figures))
     note = (
@@ -156,7 +165,7 @@ def attacked(spots: Sequence[Spot]) -> Table:
     return Table("attacked", "Attacks on a region", columns, tuple(rows), note)
 
 
-def masks(spots: Sequence[Spot]) -> Table:
+def masks(results: Sequence[LocalResult]) -> Table:
     """Where several random regions were tried: the mean over them and the worst of them."""
     columns = (
         *KEYS[:4],
@@ -168,10 +177,12 @@ def masks(spots: Sequence[Spot]) -> Table:
             for way in ("mean", "worst")
         ),
     )
-    groups: dict[tuple[Cell, ...], list[Spot]] = {}
-    for spot in spots:
-        if not math.isnan(spot.ratio):
-            groups.setdefault((spot.model, spot.data, spot.what, spot.strength, spot.ratio), []).append(spot)
+    groups: dict[tuple[Cell, ...], list[LocalResult]] = {}
+    for result in results:
+        if not math.isnan(result.ratio):
+            groups.setdefault((result.model, result.data, result.what, result.strength, result.ratio), []).append(
+                result
+            )
     rows: Rows = tuple(
         (*key, len(members), *(value for zone in ("inside", "outside") for value in _mean_and_worst(members, zone)))
         for key, members in groups.items()
@@ -180,6 +191,9 @@ def masks(spots: Sequence[Spot]) -> Table:
     return Table("masks", "Several masks", columns, rows, "RCE of class-mean accuracy.")
 
 
-def _mean_and_worst(spots: Sequence[Spot], zone: str) -> tuple[float, float]:
-    values = [spot.rce(HEADLINE, zone) for spot in spots]
+def _mean_and_worst(results: Sequence[LocalResult], zone: str) -> tuple[float, float]:
+    values = [result.rce(HEADLINE, zone) for result in results]
     return known_mean(values), max((value for value in values if not math.isnan(value)), default=math.nan)
+
+
+TABLES = {"overview": overview, "attacked": attacked, "common": common, "masks": masks, "scores": scores}

@@ -1,44 +1,42 @@
-"""How many images stand, or have fallen, against the size of a delta: a curve for each attack."""
+"""How many images are broken, or not yet, against the size of a delta: a curve for each attack."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from ...results.minimal import Find
-from ..kit.drawing import INK, STYLE, Drawing, canvas, strokes
+from ...results.minimal import MinimalResult
+from ..kit.drawing import INK, Drawing, canvas, strokes
 from ..kit.naming import briefly, slugs
-from .tables import BEST, places, unit
+from .tables import BEST, by_setting, unit
 
 BEND = 2  # in 1/255: the axis is linear up to there, then logarithmic
 TICKS = (0, 0.5, 1, 1.5, 2, 4, 8, 16, 32, 64, 128, 255)  # of such an axis
 CDF = ("99%", "90%")  # thresholds that stand side by side
 
-Attacks = Mapping[str, list[Find]]
+Attacks = Mapping[str, list[MinimalResult]]
 
 
-def curves(finds: Sequence[Find]) -> list[Drawing]:
-    """For each model, dataset and norm: who stands at each threshold (arXiv:2206.07179, figures 6 and 7), and CDFs."""
-    found = places(finds)
-    groups = list(dict.fromkeys(place[:3] for place in found))
-    with mpl.rc_context(STYLE):
-        drawings = []
-        for group, name in zip(groups, slugs([" ".join(("minimal", *group)) for group in groups]), strict=True):
-            shares = {place[3]: attacks for place, attacks in found.items() if place[:3] == group}
-            drawings += [_standing(name, group, share, attacks) for share, attacks in shares.items()]
-            drawings.append(_fallen(name, group, {share: shares[share] for share in CDF if share in shares} or shares))
+def curves(results: Sequence[MinimalResult]) -> list[Drawing]:
+    """For each model, dataset and norm: images not broken (arXiv:2206.07179, figures 6 and 7), and CDFs."""
+    settings = by_setting(results)
+    groups = list(dict.fromkeys(setting[:3] for setting in settings))
+    drawings = []
+    for group, name in zip(groups, slugs([" ".join(("minimal", *group)) for group in groups]), strict=True):
+        shares = {setting[3]: attacks for setting, attacks in settings.items() if setting[:3] == group}
+        drawings += [_not_broken(name, group, share, attacks) for share, attacks in shares.items()]
+        drawings.append(_broken(name, group, {share: shares[share] for share in CDF if share in shares} or shares))
     return drawings
 
 
-def _standing(name: str, group: tuple[str, ...], threshold: str, attacks: Attacks) -> Drawing:
+def _not_broken(name: str, group: tuple[str, ...], threshold: str, attacks: Attacks) -> Drawing:
     model, data, norm = group
     figure, (axis,) = canvas(3.2)
     _draw(axis, attacks, norm, falling=True)
-    axis.set(ylabel="images that stand, %", title=f"{model} on {data}, {threshold} of pixels")
+    axis.set(ylabel="images not broken, %", title=f"{model} on {data}, {threshold} of pixels")
     axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     caption = (
         f"Share of images of which no delta of that size or less won {threshold} of the pixels; the lower the curve,"
@@ -48,7 +46,7 @@ def _standing(name: str, group: tuple[str, ...], threshold: str, attacks: Attack
     return Drawing(f"{name}-{threshold.rstrip('%')}", title, caption, figure)
 
 
-def _fallen(name: str, group: tuple[str, ...], shares: Mapping[str, Attacks]) -> Drawing:
+def _broken(name: str, group: tuple[str, ...], shares: Mapping[str, Attacks]) -> Drawing:
     """The cumulative distribution, thresholds side by side (after arXiv:2407.09150, figures 15 and 16)."""
     model, data, norm = group
     figure, axes = canvas(3.2, len(shares))
@@ -68,14 +66,16 @@ def _fallen(name: str, group: tuple[str, ...], shares: Mapping[str, Attacks]) ->
 def _draw(axis: Axes, attacks: Attacks, norm: str, *, falling: bool) -> None:
     """A step at every success, and level from the last one to the edge."""
     scale = unit(norm)
-    edge = 1.3 * max([scale * find.size for members in attacks.values() for find in members if find.success] or [BEND])
+    edge = 1.3 * max(
+        [scale * result.size for members in attacks.values() for result in members if result.success] or [BEND]
+    )
     for (attack, members), stroke in zip(attacks.items(), strokes(len(attacks)), strict=True):
-        sizes = np.sort([scale * find.size for find in members if find.success])
+        sizes = np.sort([scale * result.size for result in members if result.success])
         broken = 100 * np.arange(len(sizes) + 1) / len(members)
         levels = 100 - broken if falling else broken
         looks = {"color": INK, "linewidth": 3.0, "zorder": 1} if attack == BEST else stroke  # below what it equals
-        spots, heights = np.concatenate(([0], sizes, [edge])), np.append(levels, levels[-1])
-        axis.step(spots, heights, where="post", label=briefly(attack), **looks)
+        results, heights = np.concatenate(([0], sizes, [edge])), np.append(levels, levels[-1])
+        axis.step(results, heights, where="post", label=briefly(attack), **looks)
     if norm == "linf":
         axis.set_xscale("symlog", linthresh=BEND, linscale=2)
         axis.xaxis.set_major_locator(FixedLocator([tick for tick in TICKS if tick <= edge]))
@@ -83,3 +83,6 @@ def _draw(axis: Axes, attacks: Attacks, norm: str, *, falling: bool) -> None:
         axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     word = {"linf": "linf size, 1/255", "l0": "pixels changed"}.get(norm, f"{norm} size")
     axis.set(xlim=(0, edge), ylim=(0, 101), xlabel=word)
+
+
+DRAWINGS = {"curves": curves}

@@ -8,15 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...results.minimal import Find
+from ...results.minimal import MinimalResult
 from ..kit.table import Column, Rows, Table
 
 BEST = "best of all"  # the smallest success of any attack, image by image
 COSTS = ("forwards", "backwards", "seconds")
-PLACE = tuple(Column(key, key.capitalize()) for key in ("model", "data", "norm", "threshold"))
+SETTING = tuple(Column(key, key.capitalize()) for key in ("model", "data", "norm", "threshold"))
 
-
-Place = tuple[str, str, str, str]  # model, data, norm, threshold
+Setting = tuple[str, str, str, str]  # model, data, norm, threshold
 Group = tuple[str, str, str, str, str]  # and attack
 
 
@@ -25,38 +24,39 @@ def unit(norm: str) -> int:
     return 255 if norm == "linf" else 1
 
 
-def places(finds: Sequence[Find]) -> dict[Place, dict[str, list[Find]]]:
-    """Finds by model, data, norm and threshold, the strictest first; by attack, and the best of all of several last."""
-    found: dict[Place, dict[str, list[Find]]] = {}
-    for find in finds:
-        here = found.setdefault((find.model, find.data, find.norm, find.threshold), {})
-        here.setdefault(find.attack, []).append(find)
-    for attacks in found.values():
+def by_setting(results: Sequence[MinimalResult]) -> dict[Setting, dict[str, list[MinimalResult]]]:
+    """Sort by model, data, norm and threshold, the strictest first; by attack, and the best of all of several last."""
+    settings: dict[Setting, dict[str, list[MinimalResult]]] = {}
+    for result in results:
+        attacks = settings.setdefault((result.model, result.data, result.norm, result.threshold), {})
+        attacks.setdefault(result.attack, []).append(result)
+    for attacks in settings.values():
         if len(attacks) > 1:
             attacks[BEST] = [
-                replace(best, attack=BEST, **{part: sum(getattr(find, part) for find in tried) for part in COSTS})
+                replace(best, attack=BEST, **{part: sum(getattr(result, part) for result in tried) for part in COSTS})
                 for best, tried in _bests(attacks)
             ]
-    return dict(sorted(found.items(), key=lambda each: (*each[0][:3], -float(each[0][3].rstrip("%")))))
+    return dict(sorted(settings.items(), key=lambda item: (*item[0][:3], -float(item[0][3].rstrip("%")))))
 
 
-def groups(finds: Sequence[Find]) -> dict[Group, list[Find]]:
-    """The same, flat."""
-    return {(*place, attack): members for place, found in places(finds).items() for attack, members in found.items()}
+def groups(results: Sequence[MinimalResult]) -> dict[Group, list[MinimalResult]]:
+    """Sort the same way, without nesting."""
+    settings = by_setting(results)
+    return {(*setting, attack): members for setting in settings for attack, members in settings[setting].items()}
 
 
-def _bests(attacks: dict[str, list[Find]]) -> list[tuple[Find, list[Find]]]:
-    """The smallest find of each image, and all that were tried on it."""
-    tried: dict[str, list[Find]] = {}
-    for find in (find for members in attacks.values() for find in members):
-        tried.setdefault(find.image, []).append(find)
-    return [(min(several, key=lambda find: (find.counted, -find.won)), several) for several in tried.values()]
+def _bests(attacks: dict[str, list[MinimalResult]]) -> list[tuple[MinimalResult, list[MinimalResult]]]:
+    """The smallest result of each image, and all that were tried on it."""
+    tried: dict[str, list[MinimalResult]] = {}
+    for result in (result for members in attacks.values() for result in members):
+        tried.setdefault(result.image, []).append(result)
+    return [(min(several, key=lambda result: (result.counted, -result.won)), several) for several in tried.values()]
 
 
-def table(finds: Sequence[Find]) -> Table:
+def table(results: Sequence[MinimalResult]) -> Table:
     """One line for each attack: failures, sizes with failures as the longest delta, sizes of successes, cost."""
     columns = (
-        *PLACE,
+        *SETTING,
         Column("attack", "Attack"),
         Column("images", "Images", "count"),
         Column("unsuccessful", "Failed", "share"),
@@ -66,10 +66,10 @@ def table(finds: Sequence[Find]) -> Table:
         Column("mean_successes", "Mean success", "number"),
         Column("median_raw", "Before polish", "number"),
         Column("success_8bit", "Broken at 8 bits", "share"),
-        Column("forwards", "Forwards an image", "number"),
-        Column("backwards", "Backwards an image", "number"),
+        Column("forwards", "Forwards an image", "number", hidden=True),
+        Column("backwards", "Backwards an image", "number", hidden=True),
     )
-    rows: Rows = tuple((*group, *_figures(members)) for group, members in groups(finds).items())
+    rows: Rows = tuple((*group, *_figures(members)) for group, members in groups(results).items())
     note = (
         "Linf sizes are in units of 1/255, others as they are; l0 counts changed pixels. Where no delta did enough,"
         " median and mean count the longest delta that the box allows (linf: 255/255). Sizes are upper bounds on the"
@@ -78,30 +78,30 @@ def table(finds: Sequence[Find]) -> Table:
     return Table("minimal", "How small a change breaks the model", columns, rows, note)
 
 
-def _figures(finds: Sequence[Find]) -> tuple[int | float, ...]:
-    scale = unit(finds[0].norm)
-    counted = [scale * find.counted for find in finds]
-    successes = [scale * find.size for find in finds if find.success] or [math.nan]
-    raw = [scale * (find.raw_size if find.success else find.longest) for find in finds]
+def _figures(results: Sequence[MinimalResult]) -> tuple[int | float, ...]:
+    scale = unit(results[0].norm)
+    counted = [scale * result.counted for result in results]
+    successes = [scale * result.size for result in results if result.success] or [math.nan]
+    raw = [scale * (result.raw_size if result.success else result.longest) for result in results]
     return (
-        len(finds),
-        float(np.mean([not find.success for find in finds])),
+        len(results),
+        float(np.mean([not result.success for result in results])),
         float(np.median(counted)),
         float(np.mean(counted)),
         float(np.median(successes)),
         float(np.mean(successes)),
         float(np.median(raw)),
-        float(np.mean([find.success_8bit for find in finds])),
-        float(np.mean([find.forwards for find in finds])),
-        float(np.mean([find.backwards for find in finds])),
+        float(np.mean([result.success_8bit for result in results])),
+        float(np.mean([result.forwards for result in results])),
+        float(np.mean([result.backwards for result in results])),
     )
 
 
-def costs(finds: Sequence[Find]) -> Table:
+def costs(results: Sequence[MinimalResult]) -> Table:
     """What every attack cost an image, wherever it was run: mean and most."""
-    passes: dict[str, list[Find]] = {}
-    for find in finds:
-        passes.setdefault(find.attack, []).append(find)
+    passes: dict[str, list[MinimalResult]] = {}
+    for result in results:
+        passes.setdefault(result.attack, []).append(result)
     columns = (
         Column("attack", "Attack"),
         Column("forwards", "Forwards an image", "number"),
@@ -113,8 +113,8 @@ def costs(finds: Sequence[Find]) -> Table:
     rows: Rows = tuple(
         (
             attack,
-            *(float(np.mean([getattr(find, part) for find in members])) for part in COSTS),
-            *(max(getattr(find, part) for find in members) for part in ("forwards", "backwards")),
+            *(float(np.mean([getattr(result, part) for result in members])) for part in COSTS),
+            *(max(getattr(result, part) for result in members) for part in ("forwards", "backwards")),
         )
         for attack, members in passes.items()
     )
@@ -125,19 +125,30 @@ def costs(finds: Sequence[Find]) -> Table:
     return Table("minimal-costs", "What the search cost", columns, rows, note)
 
 
-def smallest(finds: Sequence[Find]) -> list[Find]:
-    """The best find of each image, model, dataset, norm and threshold, under the name of its attack."""
-    found = []
-    for attacks in places(finds).values():
+def smallest(results: Sequence[MinimalResult]) -> list[MinimalResult]:
+    """The best result of each image, model, dataset, norm and threshold, under the name of its attack."""
+    smallest_finds = []
+    for attacks in by_setting(results).values():
         attacks.pop(BEST, None)
-        found += [best for best, *_ in _bests(attacks)]
-    return found
+        smallest_finds += [best for best, *_ in _bests(attacks)]
+    return smallest_finds
 
 
-def listing(finds: Sequence[Find], name: str, title: str) -> Table:
-    """Finds one by one."""
+def best(results: Sequence[MinimalResult]) -> Table:
+    """One line for each image: its smallest change."""
+    table = listing(smallest(results), "minimal-best", "The smallest change of every image")
+    return table.hiding(("raw_size", "forwards", "backwards", "seconds"))
+
+
+def every(results: Sequence[MinimalResult]) -> Table:
+    """One line for each image and attack."""
+    return replace(listing(results, "minimal-results", "Every image under every attack"), folded=True)
+
+
+def listing(results: Sequence[MinimalResult], name: str, title: str) -> Table:
+    """List results one by one."""
     columns = (
-        *PLACE,
+        *SETTING,
         Column("image", "Image"),
         Column("attack", "Attack"),
         Column("success", "Success"),
@@ -153,12 +164,21 @@ def listing(finds: Sequence[Find], name: str, title: str) -> Table:
     )
     rows: Rows = tuple(
         (
-            *(find.model, find.data, find.norm, find.threshold, find.image, find.attack),
-            "yes" if find.success else "no",
-            *(unit(find.norm) * find.size, unit(find.norm) * find.raw_size, 255 * find.linf, find.l2, find.l1),
-            *(find.won, "yes" if find.success_8bit else "no", find.forwards, find.backwards, find.seconds),
+            *(result.model, result.data, result.norm, result.threshold, result.image, result.attack),
+            "yes" if result.success else "no",
+            *(
+                unit(result.norm) * result.size,
+                unit(result.norm) * result.raw_size,
+                255 * result.linf,
+                result.l2,
+                result.l1,
+            ),
+            *(result.won, "yes" if result.success_8bit else "no", result.forwards, result.backwards, result.seconds),
         )
-        for find in finds
+        for result in results
     )
     note = "Linf in units of 1/255, also as a size; raw: before polish; won: by a fresh forward pass of the model."
     return Table(name, title, columns, rows, note)
+
+
+TABLES = {"minimal": table, "minimal-costs": costs, "minimal-best": best, "minimal-results": every}

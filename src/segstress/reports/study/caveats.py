@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from ...metrics.intervals import Interval
 from ...results.study import AttackSelection, Study
 from ..kit.naming import percent, plural
-from .assessment import Assessment, title
+from .assessment import Assessment
+from .figure_names import headline, title
 from .sparing import slack, spared
-from .tables import HEADLINE
 
 
-def caveats(judged: Assessment) -> list[str]:
+def caveats(assessment: Assessment) -> list[str]:
     """Every sentence that a reader of the worst case must know."""
-    return [*_remaining(judged.study), *_adaptive(judged.study.choice), *_finished(judged)]
+    return [*_remaining(assessment.study), *_adaptive(assessment.study.choice), *_finished(assessment)]
 
 
 def _remaining(study: Study) -> Iterator[str]:
@@ -52,13 +52,13 @@ def _points(loss: Interval) -> str:
     return f"{percent(loss.value)} points (95 % interval {percent(loss.low)} to {percent(loss.high)})"
 
 
-def _finished(judged: Assessment) -> Iterator[str]:
+def _finished(assessment: Assessment) -> Iterator[str]:
     """What was not sought because few enough pixels were left, and the bounds on it."""
-    images, share = int(spared(judged).sum()), 100 * judged.study.done_at
+    images, share = int(spared(assessment).sum()), 100 * assessment.study.done_at
     if not images:
         return
     left = f"with at most {share:g} % of its pixels right" if share else "without a correct pixel"
-    lower = ", ".join(f"{title(figure)} by {percent(slack(judged, figure))}" for figure in HEADLINE)
+    lower = ", ".join(f"{title(figure)} by {percent(slack(assessment, figure))}" for figure in headline())
     yield (
         f"An image {left} counted as finished and was spared the rest of the battery, {plural(images, 'image')} in all."
         f" Without this the worst case might be lower, in points at most: {lower}."

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 
 from ...metrics.counts import ACTUAL
-from ..kit.drawing import HARM, INK, STYLE, Drawing, canvas, strokes
+from ..kit.drawing import HARM, INK, PERCENT, Drawing, canvas, strokes
 from ..kit.naming import briefly
 from ..kit.table import Column, Rows, Table
 from .assessment import Assessment
-from .figures import PERCENT
+from .registry import drawings, tables
 
 BATTERY = "all in this order"
 ROUND = tuple(factor * 10**power for power in range(7) for factor in (1, 2, 5))  # passes that a table shows
@@ -35,29 +34,31 @@ class Descent:
 
     def at(self, passes: Iterable[int]) -> np.ndarray:
         """Shares after these numbers of forwards; an image that ended earlier stays as it was left."""
-        asked = np.array(list(passes))
-        right = np.zeros(len(asked))
+        numbers = np.array(list(passes))
+        right = np.zeros(len(numbers))
         for trace in self.traces:
             known = np.array(list(trace))
-            right += np.array(list(trace.values()))[np.searchsorted(known, asked, side="right").clip(min=1) - 1]
+            right += np.array(list(trace.values()))[np.searchsorted(known, numbers, side="right").clip(min=1) - 1]
         return right / self.pixels
 
 
-def descents(judged: Assessment) -> list[Descent]:
+def descents(assessment: Assessment) -> list[Descent]:
     """One for each attack that tells of its way, and one for all of them in declared order."""
-    told = {outcome.label: outcome.traces for outcome in judged.study.outcomes if outcome.traces}
-    if not told:
+    traced = {outcome.label: outcome.traces for outcome in assessment.study.outcomes if outcome.traces}
+    if not traced:
         return []
-    together = {id_: _joined([traces[id_] for traces in told.values() if id_ in traces]) for id_ in judged.study.ids}
-    if len(told) > 1:
-        told[BATTERY] = {id_: trace for id_, trace in together.items() if trace}
-    return [_descent(judged, label, traces) for label, traces in told.items()]
+    together = {
+        id_: _joined([traces[id_] for traces in traced.values() if id_ in traces]) for id_ in assessment.study.ids
+    }
+    if len(traced) > 1:
+        traced[BATTERY] = {id_: trace for id_, trace in together.items() if trace}
+    return [_descent(assessment, label, traces) for label, traces in traced.items()]
 
 
-def _descent(judged: Assessment, label: str, traces: Mapping[str, Mapping[int, int]]) -> Descent:
-    valid = dict(zip(judged.study.ids, judged.counts("accuracy")[0, ..., ACTUAL].sum(-1).tolist(), strict=True))
-    seen = [id_ for id_ in traces if valid.get(id_)]
-    return Descent(label, tuple(traces[id_] for id_ in seen), max(1, sum(valid[id_] for id_ in seen)))
+def _descent(assessment: Assessment, label: str, traces: Mapping[str, Mapping[int, int]]) -> Descent:
+    valid = dict(zip(assessment.study.ids, assessment.counts("accuracy")[0, ..., ACTUAL].sum(-1).tolist(), strict=True))
+    known = [id_ for id_ in traces if valid.get(id_)]
+    return Descent(label, tuple(traces[id_] for id_ in known), max(1, sum(valid[id_] for id_ in known)))
 
 
 def _joined(traces: Iterable[Mapping[int, int]]) -> dict[int, int]:
@@ -72,10 +73,11 @@ def _joined(traces: Iterable[Mapping[int, int]]) -> dict[int, int]:
     return joined
 
 
-def convergence(judged: Assessment) -> Table:
+@tables.register("convergence")
+def convergence(assessment: Assessment) -> Table:
     """One line per attack: accuracy after so many passes, and at its end."""
-    found = descents(judged)
-    longest = max((descent.passes[-1] for descent in found), default=0)
+    curves = descents(assessment)
+    longest = max((descent.passes[-1] for descent in curves), default=0)
     marks = [passes for passes in ROUND if passes < longest]
     columns = (
         Column("perturbation", "Perturbation"),
@@ -84,29 +86,29 @@ def convergence(judged: Assessment) -> Table:
         Column("passes", "Passes", "count"),
     )
     rows: Rows = tuple(
-        (descent.label, *descent.at([*marks, longest]).tolist(), descent.passes[-1]) for descent in found
+        (descent.label, *descent.at([*marks, longest]).tolist(), descent.passes[-1]) for descent in curves
     )
     note = "Accuracy when every image has had so many forward passes; the fewest pixels right so far count."
-    return Table("convergence", "Accuracy against passes", columns, rows, note)
+    return Table("convergence", "Accuracy against passes", columns, rows, note, folded=True)
 
 
-def convergence_drawing(judged: Assessment) -> Drawing | None:
-    """The same as curves, where any attack tells of its way."""
-    found = descents(judged)
-    if not found:
+@drawings.register("convergence")
+def convergence_drawing(assessment: Assessment) -> Drawing | None:
+    """Draw the same as curves, where any attack tells of its way."""
+    curves = descents(assessment)
+    if not curves:
         return None
-    with mpl.rc_context(STYLE):
-        figure, (axis,) = canvas(3.4)
-        for descent, stroke in zip(found, strokes(len(found)), strict=True):
-            look = {"color": HARM, "linewidth": 2.2} if descent.label == BATTERY else stroke
-            axis.plot(descent.passes, descent.at(descent.passes), label=briefly(descent.label), **look)
-        axis.set(xscale="log", ylim=(0, None), xlabel="forward passes on each image", ylabel="pixels right, %")
-        axis.set_xticks([passes for passes in ROUND if passes <= found[-1].passes[-1]])
-        axis.xaxis.set_major_formatter(FuncFormatter(lambda passes, _: f"{passes:,.0f}"))
-        axis.minorticks_off()
-        axis.axhline(judged.constant("accuracy"), color=INK, linestyle=":", linewidth=1, label="one class everywhere")
-        axis.yaxis.set_major_formatter(PERCENT)
-        figure.legend(loc="outside right upper")
+    figure, (axis,) = canvas(3.4)
+    for descent, stroke in zip(curves, strokes(len(curves)), strict=True):
+        look = {"color": HARM, "linewidth": 2.2} if descent.label == BATTERY else stroke
+        axis.plot(descent.passes, descent.at(descent.passes), label=briefly(descent.label), **look)
+    axis.set(xscale="log", ylim=(0, None), xlabel="forward passes on each image", ylabel="pixels right, %")
+    axis.set_xticks([passes for passes in ROUND if passes <= curves[-1].passes[-1]])
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda passes, _: f"{passes:,.0f}"))
+    axis.minorticks_off()
+    axis.axhline(assessment.constant("accuracy"), color=INK, linestyle=":", linewidth=1, label="one class everywhere")
+    axis.yaxis.set_major_formatter(PERCENT)
+    figure.legend(loc="outside right upper")
     caption = (
         "Accuracy after so many passes of each attack, and of all of them one after the other. A curve that still falls"
         " at its end asks for more steps."

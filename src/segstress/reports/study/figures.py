@@ -2,54 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from ...metrics.scores import image_miou
-from ..kit.drawing import CALM, HARM, INK, PALE, SOFT, STYLE, Drawing, canvas
+from ..kit.drawing import CALM, HARM, INK, PALE, PERCENT, SOFT, Drawing, canvas
 from ..kit.naming import briefly, percent
 from .assessment import Assessment
-
-PERCENT = FuncFormatter(lambda share, _: f"{100 * share:.3g}")  # 2.5 beside 5, where the whole axis is short
-
-
-def drawings(judged: Assessment) -> list[Drawing]:
-    """Every figure that the study has data for."""
-    with mpl.rc_context(STYLE):
-        return list(_drawings(judged))
+from .registry import drawings
 
 
-def _drawings(judged: Assessment) -> Iterator[Drawing]:
-    if np.isnan(judged.score("accuracy")):
-        return
-    yield histogram(judged)
-    if judged.study.outcomes:
-        yield accuracies(judged)
-        yield strongest(judged)
-    if len(judged.survival()) > 1:
-        yield size_bias(judged)
-
-
-def histogram(judged: Assessment) -> Drawing:
+@drawings.register("histogram")
+def histogram(assessment: Assessment) -> Drawing | None:
     """Single-image mIoU, clean and worst case, with CmIoU and NmIoU marked (arXiv:2407.09150, figure 1)."""
-    panels = [figure for figure in ("nmiou", "nmiou_foreground") if figure in judged.figures]
+    if not assessment.measured:
+        return None
+    panels = [figure for figure in ("nmiou", "nmiou_foreground") if figure in assessment.figures]
     figure, axes = canvas(3.0, len(panels))
     for panel, axis in zip(panels, axes, strict=True):
-        clean, worst = image_miou(judged.counts(panel)[0]), judged.worst[panel].values
+        clean, worst = image_miou(assessment.counts(panel)[0]), assessment.worst[panel].values
         bins = np.linspace(0, 1, 21).tolist()
         for values, colour, name in ((clean, CALM, "clean"), (worst, HARM, "worst case")):
             axis.hist(values[np.isfinite(values)], bins, color=colour, alpha=0.75, label=name)
         pooled = panel.replace("nmiou", "cmiou")
         for mark, dashes in ((panel, "-"), (pooled, "--")):
-            for value, colour in ((judged.score(mark), CALM), (judged.worst_score(mark), HARM)):
+            for value, colour in ((assessment.score(mark), CALM), (assessment.worst_score(mark), HARM)):
                 axis.axvline(value, color=colour, linestyle=dashes, linewidth=1.3)
         name = "every class" if panel == "nmiou" else "foreground only"
         axis.set(title=name, xlim=(0, 1), xlabel="mIoU of an image, %")
         axis.xaxis.set_major_formatter(PERCENT)
+        axis.yaxis.set_major_locator(MaxNLocator(6, integer=True))
     axes[0].set_ylabel("images")
     for dashes, name in (("-", "NmIoU"), ("--", "CmIoU")):
         axes[0].plot([], [], color=INK, linestyle=dashes, linewidth=1.3, label=name)
@@ -61,11 +46,14 @@ def histogram(judged: Assessment) -> Drawing:
     return Drawing("histogram", "Not every image falls alike", caption, figure)
 
 
-def accuracies(judged: Assessment) -> Drawing:
+@drawings.register("accuracies")
+def accuracies(assessment: Assessment) -> Drawing | None:
     """Pixel accuracy left by each perturbation, between clean and the worst case over all."""
-    labels = [*judged.labels, "worst case", f"always {judged.commonest}"]
-    alone = (judged.score("accuracy", label) for label in judged.labels)
-    values = [*alone, judged.worst_score("accuracy"), judged.constant("accuracy")]
+    if not (assessment.measured and assessment.study.outcomes):
+        return None
+    labels = [*assessment.labels, "worst case", f"always {assessment.commonest}"]
+    alone = (assessment.score("accuracy", label) for label in assessment.labels)
+    values = [*alone, assessment.worst_score("accuracy"), assessment.constant("accuracy")]
     colours = [CALM, *[PALE] * (len(labels) - 3), HARM, SOFT]
     figure, (axis,) = canvas(0.7 + 0.26 * len(labels))
     bars = axis.barh(range(len(labels)), values, color=colours, height=0.7)
@@ -75,20 +63,23 @@ def accuracies(judged: Assessment) -> Drawing:
     _top_down(axis, labels)
     caption = (
         "Pixels still right when every image meets one perturbation only, and when each meets the one that is worst"
-        f" for it. Last: a model that says {judged.commonest} everywhere."
+        f" for it. Last: a model that says {assessment.commonest} everywhere."
     )
     return Drawing("accuracies", "What each perturbation leaves", caption, figure)
 
 
-def strongest(judged: Assessment) -> Drawing:
+@drawings.register("strongest")
+def strongest(assessment: Assessment) -> Drawing | None:
     """How often each perturbation is the worst of an image, alone or as the first of several equal."""
-    figure, axes = canvas(0.9 + 0.26 * len(judged.labels), 2)
+    if not (assessment.measured and assessment.study.outcomes):
+        return None
+    figure, axes = canvas(0.9 + 0.26 * len(assessment.labels), 2)
     for axis, score, name in zip(axes, ("accuracy", "nmiou"), ("by accuracy", "by mIoU"), strict=True):
-        alone, first = judged.strongest(score)
-        labels = ["none (clean is lowest)", *judged.labels[1:]]
-        places = range(len(labels))
-        axis.barh(places, alone, color=HARM, height=0.7, label="alone")
-        bars = axis.barh(places, first, left=alone, color=PALE, height=0.7, label="first of several equal")
+        alone, first = assessment.strongest(score)
+        labels = ["none (clean is lowest)", *assessment.labels[1:]]
+        bars_at = range(len(labels))
+        axis.barh(bars_at, alone, color=HARM, height=0.7, label="alone")
+        bars = axis.barh(bars_at, first, left=alone, color=PALE, height=0.7, label="first of several equal")
         axis.bar_label(bars, [f"{total}" for total in alone + first], padding=3)
         axis.set(title=name, xlabel="images", xlim=(0, 1.12 * max(1, (alone + first).max())))
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
@@ -96,28 +87,36 @@ def strongest(judged: Assessment) -> Drawing:
     axes[1].set_yticklabels([])
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
     caption = "On how many images each perturbation did the most harm. Equal results go to the first in declared order."
-    if judged.untried.any():
-        caption += " Ties with perturbations that were spared an image are not seen; --exhaustive shows them."
+    if assessment.untried.any():
+        caption += " Ties with perturbations that skipped an image are not seen; --exhaustive shows them."
     return Drawing("strongest", "Which perturbation is strongest, image by image", caption, figure)
 
 
-def size_bias(judged: Assessment) -> Drawing:
+@drawings.register("size-bias")
+def size_bias(assessment: Assessment) -> Drawing | None:
     """Share of an object that is right against its area, clean and worst case."""
-    groups = judged.survival()
+    groups = assessment.survival()
+    if not assessment.measured or len(groups) < 2:
+        return None
     figure, (axis,) = canvas(3.0)
-    places = np.arange(len(groups))
+    steps = np.arange(len(groups))
     for which, colour, name in ((0, CALM, "clean"), (1, HARM, "worst case")):
         shares = [pair[which].share for pair in groups]
-        axis.plot(places, shares, color=colour, marker="o", markersize=4, label=name)
-    axis.set_xticks(places, [f"{clean.largest:,}" for clean, _ in groups])
-    axis.set(ylim=(0, 1.03), xlabel="area of the object up to, pixels", ylabel="right, %")
-    axis.yaxis.set_major_formatter(PERCENT)
+        axis.plot(steps, shares, color=colour, marker="o", markersize=4, label=name)
+    area_axis(axis, [clean.largest for clean, _ in groups], "right, %")
     figure.legend(loc="outside upper right", ncols=2)
     caption = (
         "Connected pieces of the truth in tenths by area, smallest left: the share of an object's pixels that is"
         " right, mean over objects. Where the lower curve rises, small objects suffer more."
     )
     return Drawing("size-bias", "Small objects and large ones", caption, figure)
+
+
+def area_axis(axis: Axes, largest: Sequence[int], label: str) -> None:
+    """Label groups of objects by the largest area in each, and shares of them in percent."""
+    axis.set_xticks(range(len(largest)), [f"{area:,}" for area in largest])
+    axis.set(ylim=(0, 1.03), xlabel="area of the object up to, pixels", ylabel=label)
+    axis.yaxis.set_major_formatter(PERCENT)
 
 
 def _top_down(axis: Axes, labels: Sequence[str]) -> None:

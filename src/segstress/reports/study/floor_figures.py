@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-import matplotlib as mpl
 import numpy as np
 from PIL import Image, ImageDraw
 from scipy import ndimage
 
 from ...metrics.objects import object_hits, objects
 from ...results.study import Frame, PartsFrame
-from ..kit.drawing import CALM, HARM, INK, STYLE, Drawing, canvas, mosaic
-from ..kit.gallery import paint, photograph
+from ..kit.drawing import CALM, HARM, INK, Drawing, canvas, mosaic
+from ..kit.pictures import paint, photograph
 from .assessment import Assessment
-from .figures import PERCENT
+from .figures import area_axis
 from .floors import STATES, attacked_alone, object_fates
+from .registry import drawings
 
 ALONE = "#e09f3e"  # falls only when attacked alone
 COLOURS = {"clean": CALM, "joint": HARM, "alone": ALONE}
@@ -25,80 +25,73 @@ SIDE = 384  # pixels of a map on its longer side
 Tile = tuple[str, np.ndarray]  # what is written above it, and its pixels
 
 
-def floor_drawings(judged: Assessment) -> Iterator[Drawing]:
-    """Every figure that there is data for."""
-    with mpl.rc_context(STYLE):
-        yield from _sizes(judged)
-        yield from _maps(judged)
-        yield from _erased(judged)
-
-
-def _sizes(judged: Assessment) -> Iterator[Drawing]:
+@drawings.register("floor-sizes")
+def lost_by_size(assessment: Assessment) -> Drawing | None:
     """Share of objects lost against their area: clean, joint worst case, alone."""
-    fates = object_fates(judged)
+    fates = object_fates(assessment)
     groups = [] if fates is None else list(fates.sizes())
     if fates is None or len(groups) < 2:
-        return
+        return None
     figure, (axis,) = canvas(3.0)
-    places = np.arange(len(groups))
+    steps = np.arange(len(groups))
     for state, words in STATES.items():
         if state in fates.correct:
             shares = [fates.share("lost", state, among) for among in groups]
-            axis.plot(places, [share.value for share in shares], color=COLOURS[state], marker="o", ms=4, label=words)
+            axis.plot(steps, [share.value for share in shares], color=COLOURS[state], marker="o", ms=4, label=words)
             low, high = [share.low for share in shares], [share.high for share in shares]
-            axis.fill_between(places, low, high, color=COLOURS[state], alpha=0.15, linewidth=0)
-    axis.set_xticks(places, [f"{fates.area[among].max():,}" for among in groups])
-    axis.set(ylim=(0, 1.03), xlabel="area of the object up to, pixels", ylabel="objects lost, %")
-    axis.yaxis.set_major_formatter(PERCENT)
+            axis.fill_between(steps, low, high, color=COLOURS[state], alpha=0.15, linewidth=0)
+    area_axis(axis, [fates.area[among].max() for among in groups], "objects lost, %")
     figure.legend(loc="outside upper right", ncols=3)
     caption = (
         "Objects of the truth in tenths by area, smallest left: the share of which under half of the pixels is right,"
         " on the clean image, where a joint attack left the fewest pixels of the image right, and when the object is"
         " attacked alone. Shaded: 95 % bootstrap intervals over images."
     )
-    yield Drawing("floor-sizes", "Objects lost, by size", caption, figure)
+    return Drawing("floor-sizes", "Objects lost, by size", caption, figure)
 
 
-def _maps(judged: Assessment) -> Iterator[Drawing]:
+@drawings.register("floor-maps")
+def fate_maps(assessment: Assessment) -> Drawing | None:
     """What fell in a few images: objects painted whole, pixels as dots."""
     frames: dict[str, dict[str, PartsFrame]] = {}
     for parts in ("objects", "pixels"):
-        alone = attacked_alone(judged, parts)
+        alone = attacked_alone(assessment, parts)
         for frame in alone.frames if alone is not None else ():
-            if _joint(judged, frame) is not None:
+            if _joint(assessment, frame) is not None:
                 frames.setdefault(frame.image_id, {})[parts] = frame
-    rows = [_row(judged, image, by_parts) for image, by_parts in frames.items()]
-    if rows:
-        caption = (
-            "Grey: not attacked. Black: wrong on the clean image already. Red: falls under the joint attack that left"
-            " the fewest pixels of the image right. Orange: falls only when attacked alone. Blue: stands even then. An"
-            " object falls with over half of its pixels."
-        )
-        yield Drawing("floor-maps", "What falls together, what falls alone, what stands", caption, mosaic(rows))
+    rows = [_row(assessment, image, by_parts) for image, by_parts in frames.items()]
+    if not rows:
+        return None
+    caption = (
+        "Grey: not attacked. Black: wrong on the clean image already. Red: falls under the joint attack that left"
+        " the fewest pixels of the image right. Orange: falls only when attacked alone. Blue: right even then. An"
+        " object falls with over half of its pixels."
+    )
+    return Drawing("floor-maps", "What falls together, what falls alone, what stays right", caption, mosaic(rows))
 
 
-def _row(judged: Assessment, image: str, frames: dict[str, PartsFrame]) -> list[Tile]:
+def _row(assessment: Assessment, image: str, frames: dict[str, PartsFrame]) -> list[Tile]:
     first = next(iter(frames.values()))
-    tiles = [(image, photograph(first.image)), ("truth", paint(first.truth, judged.study.palette))]
+    tiles = [(image, photograph(first.image)), ("truth", paint(first.truth, assessment.study.palette))]
     if "objects" in frames:
-        tiles.append(("objects", _object_map(judged, frames["objects"])))
+        tiles.append(("objects", _object_map(assessment, frames["objects"])))
     if "pixels" in frames:
-        tiles.append(("pixels", _pixel_map(judged, frames["pixels"])))
+        tiles.append(("pixels", _pixel_map(assessment, frames["pixels"])))
     return tiles
 
 
-def _object_map(judged: Assessment, frame: PartsFrame) -> np.ndarray:
+def _object_map(assessment: Assessment, frame: PartsFrame) -> np.ndarray:
     """Every object in the colour of what became of it."""
-    found = objects(frame.truth, frame.truth >= 0, judged.study.background)
-    lost = [2 * object_hits(found, seen) < found.areas for seen in _stages(judged, frame)]
-    fate = np.append(_fate(lost), 0)[found.components - 1]  # component 0 reads the last place
+    pieces = objects(frame.truth, frame.truth >= 0, assessment.study.background)
+    lost = [2 * object_hits(pieces, prediction) < pieces.areas for prediction in _stages(assessment, frame)]
+    fate = np.append(_fate(lost), 0)[pieces.components - 1]  # component 0 reads the last one
     colours = np.array([_rgb(colour) for colour in FATES], dtype=np.uint8)[fate]
-    return np.where((found.components > 0)[..., None], colours, _faint(frame.image))
+    return np.where((pieces.components > 0)[..., None], colours, _faint(frame.image))
 
 
-def _pixel_map(judged: Assessment, frame: PartsFrame) -> np.ndarray:
+def _pixel_map(assessment: Assessment, frame: PartsFrame) -> np.ndarray:
     """Every drawn pixel as a dot in the colour of what became of it."""
-    fate = _fate([seen != frame.truth for seen in _stages(judged, frame)])
+    fate = _fate([prediction != frame.truth for prediction in _stages(assessment, frame)])
     height, width = frame.truth.shape
     scale = SIDE / max(height, width)
     picture = Image.fromarray(_faint(frame.image)).resize((round(scale * width), round(scale * height)))
@@ -109,19 +102,19 @@ def _pixel_map(judged: Assessment, frame: PartsFrame) -> np.ndarray:
     return np.asarray(picture)
 
 
-def _stages(judged: Assessment, frame: PartsFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _stages(assessment: Assessment, frame: PartsFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The clean prediction, that of the joint worst case, and part by part."""
-    joint = _joint(judged, frame)
+    joint = _joint(assessment, frame)
     return frame.clean, frame.clean if joint is None else joint, frame.prediction
 
 
-def _joint(judged: Assessment, frame: PartsFrame) -> np.ndarray | None:
+def _joint(assessment: Assessment, frame: PartsFrame) -> np.ndarray | None:
     """The prediction where accuracy is worst: clean where no attack lowered it, nothing where no picture is kept."""
-    chosen = judged.worst["accuracy"].chosen[judged.study.ids.index(frame.image_id)]
-    if chosen <= 0:
+    candidate = assessment.worst["accuracy"].chosen[assessment.study.ids.index(frame.image_id)]
+    if candidate <= 0:
         return frame.clean
-    known = {(other.image_id, other.outcome): other.prediction for other in judged.study.frames}
-    return known.get((frame.image_id, judged.labels[chosen]))
+    predictions = {(other.image_id, other.outcome): other.prediction for other in assessment.study.frames}
+    return predictions.get((frame.image_id, assessment.labels[candidate]))
 
 
 def _fate(fallen: Sequence[np.ndarray]) -> np.ndarray:
@@ -130,34 +123,36 @@ def _fate(fallen: Sequence[np.ndarray]) -> np.ndarray:
     return np.select([clean, joint, alone], [WRONG, JOINT, LONELY], STANDS)
 
 
-def _erased(judged: Assessment) -> Iterator[Drawing]:
+@drawings.register("floor-erased")
+def erased_objects(assessment: Assessment) -> Drawing | None:
     """A few erased objects: before, and in the image made for them alone."""
-    alone = attacked_alone(judged, "objects")
-    rows = [_before_and_after(judged, *example) for example in (alone.erased if alone is not None else ())]
-    if rows:
-        caption = (
-            "Each row is one object, outlined, of which no pixel is right in the image made for it alone: image, clean"
-            " prediction, perturbed image, prediction there. At most one object of an image, chosen by hash."
-        )
-        yield Drawing("floor-erased", "Erased objects", caption, mosaic(rows))
+    alone = attacked_alone(assessment, "objects")
+    rows = [_before_and_after(assessment, *example) for example in (alone.erased if alone is not None else ())]
+    if not rows:
+        return None
+    caption = (
+        "Each row is one object, outlined, of which no pixel is right in the image made for it alone: image, clean"
+        " prediction, perturbed image, prediction there. At most one object of an image, chosen by hash."
+    )
+    return Drawing("floor-erased", "Erased objects", caption, mosaic(rows))
 
 
-def _before_and_after(judged: Assessment, number: int, frame: Frame) -> list[Tile]:
-    found, palette = objects(frame.truth, frame.truth >= 0, judged.study.background), judged.study.palette
-    name, area = judged.study.classes[found.classes[number]], found.areas[number]
+def _before_and_after(assessment: Assessment, number: int, frame: Frame) -> list[Tile]:
+    pieces, palette = objects(frame.truth, frame.truth >= 0, assessment.study.background), assessment.study.palette
+    name, area = assessment.study.classes[pieces.classes[number]], pieces.areas[number]
     tiles = (
         (f"{frame.image_id}: {name}, {area} pixels", photograph(frame.image)),
         ("clean prediction", paint(frame.clean, palette)),
         ("perturbed image", photograph(frame.perturbed)),
         ("prediction", paint(frame.prediction, palette)),
     )
-    return [(words, _outlined(pixels, found.components == number + 1)) for words, pixels in tiles]
+    return [(words, _outlined(pixels, pieces.components == number + 1)) for words, pixels in tiles]
 
 
 def _outlined(pixels: np.ndarray, part: np.ndarray) -> np.ndarray:
     """A line around a part, on a picture large enough for a thin one."""
     times = max(1, SIDE // max(part.shape))
-    large, inside = (each.repeat(times, 0).repeat(times, 1) for each in (pixels, part))
+    large, inside = (array.repeat(times, 0).repeat(times, 1) for array in (pixels, part))
     near, far = (ndimage.binary_dilation(inside, iterations=reach) for reach in (3, 5))
     framed = np.where((far & ~near)[..., None], np.uint8(0), large)
     return np.where((near & ~inside)[..., None], np.uint8(255), framed)  # white in black: seen on every colour

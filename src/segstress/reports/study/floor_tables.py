@@ -10,6 +10,7 @@ from ...metrics.intervals import Interval
 from ..kit.table import Cell, Column, Table
 from .assessment import Assessment
 from .floors import FATES, STATES, UNKNOWN, ObjectFates, attacked_alone, object_fates, pixel_shares
+from .registry import tables
 
 MEANING = (
     "Attacked alone, an object or a pixel meets the whole budget: the delta may act on all of the image, and only this"
@@ -19,15 +20,18 @@ MEANING = (
 )
 
 
-def floors(judged: Assessment) -> Table:
+@tables.register("floors")
+def floors(assessment: Assessment) -> Table | None:
     """One line per figure: objects lost, objects erased, pixels right; clean, under joint attack and alone."""
+    if not assessment.study.alone:
+        return None
     columns = (
-        Column("figure", "Name"),
+        Column("figure", "Name", hidden=True),
         Column("title", "Figure"),
         *(Column(state, words.capitalize(), "interval") for state, words in STATES.items()),
     )
     rows: list[tuple[Cell, ...]] = []
-    fates, pixels = object_fates(judged), pixel_shares(judged)
+    fates, pixels = object_fates(assessment), pixel_shares(assessment)
     if fates is not None:
         for fate, words in FATES.items():
             shares = (fates.share(fate, state) for state in STATES)
@@ -35,41 +39,48 @@ def floors(judged: Assessment) -> Table:
     if pixels is not None:
         shares = (pixels.get(state, UNKNOWN) for state in STATES)
         rows.append(("pixels_robust", "Pixels right (alone: individually robust share)", *shares))
-    return Table("floors", "Each object and pixel by itself", columns, tuple(rows), _note(judged))
+    return Table("floors", "Each object and pixel by itself", columns, tuple(rows), _note(assessment), MEANING)
 
 
-def _note(judged: Assessment) -> str:
-    told = ["With 95 % bootstrap intervals over images."]
-    objects, pixels = (attacked_alone(judged, parts) for parts in ("objects", "pixels"))
+def _note(assessment: Assessment) -> str:
+    sentences = ["With 95 % bootstrap intervals over images."]
+    objects, pixels = (attacked_alone(assessment, parts) for parts in ("objects", "pixels"))
     if objects is not None:
-        told.append("Objects: 8-connected pieces of a class in the truth, void and background left out.")
+        sentences.append("Objects: 8-connected pieces of a class in the truth, void and background left out.")
     if pixels is not None:
-        told.append(
+        sentences.append(
             "Pixels: drawn at random among the valid ones of each image, also those wrong on the clean image, which"
             " need no attack; each stands for its share of the image's valid pixels. In the joint worst case: all of"
             " these."
         )
-    asked = int(judged.answered[0].sum())
+    measured = int(assessment.answered[0].sum())
     for alone in filter(None, (objects, pixels)):
-        images = int((judged.answered[0] & alone.outcome.answered).sum())
-        told += [f"Of {asked} images {images} are answered for {alone.parts}."] if images < asked else []
-    return " ".join(told)
+        images = int((assessment.answered[0] & alone.outcome.answered).sum())
+        if images < measured:
+            sentences.append(f"{images} of {measured} images have a result for {alone.parts}.")
+    return " ".join(sentences)
 
 
-def floor_classes(judged: Assessment) -> Table:
+@tables.register("floor_classes")
+def floor_classes(assessment: Assessment) -> Table | None:
     """One line per class: its objects lost and erased."""
-    fates, rows = object_fates(judged), list[tuple[Cell, ...]]()
+    if not assessment.study.alone:
+        return None
+    fates, rows = object_fates(assessment), list[tuple[Cell, ...]]()
     if fates is not None:
         for klass in np.unique(fates.klass):
             among = fates.klass == klass
-            rows.append((judged.study.classes[klass], int(among.sum()), *_shares(fates, among)))
+            rows.append((assessment.study.classes[klass], int(among.sum()), *_shares(fates, among)))
     columns = (Column("class", "Class"), Column("objects", "Objects", "count"), *_columns())
-    return Table("floor_classes", "Objects attacked alone, class by class", columns, tuple(rows))
+    return Table("floor_classes", "Objects attacked alone, class by class", columns, tuple(rows), folded=True)
 
 
-def floor_sizes(judged: Assessment) -> Table:
+@tables.register("floor_sizes")
+def floor_sizes(assessment: Assessment) -> Table | None:
     """One line per tenth of the objects by area: those lost and erased."""
-    fates, rows = object_fates(judged), list[tuple[Cell, ...]]()
+    if not assessment.study.alone:
+        return None
+    fates, rows = object_fates(assessment), list[tuple[Cell, ...]]()
     if fates is not None:
         for among in fates.sizes():
             area = fates.area[among]
@@ -80,7 +91,7 @@ def floor_sizes(judged: Assessment) -> Table:
         Column("objects", "Objects", "count"),
         *_columns(),
     )
-    return Table("floor_sizes", "Objects attacked alone, small and large", columns, tuple(rows))
+    return Table("floor_sizes", "Objects attacked alone, small and large", columns, tuple(rows), folded=True)
 
 
 def _columns() -> Iterator[Column]:

@@ -64,44 +64,47 @@ def clustered(some: np.ndarray, whole: np.ndarray) -> Interval:
     return bootstrap(share, len(whole))
 
 
-def attacked_alone(judged: Assessment, parts: str) -> Floor | None:
+def attacked_alone(assessment: Assessment, parts: str) -> Floor | None:
     """What was attacked part by part, the last where there are several."""
-    return next((alone for alone in reversed(judged.study.alone) if alone.parts == parts), None)
+    return next((alone for alone in reversed(assessment.study.alone) if alone.parts == parts), None)
 
 
-def object_fates(judged: Assessment) -> ObjectFates | None:
+def object_fates(assessment: Assessment) -> ObjectFates | None:
     """The objects of the images that have an answer; nothing where objects were not attacked alone."""
-    alone, objects = attacked_alone(judged, "objects"), judged.study.objects
+    alone, objects = attacked_alone(assessment, "objects"), assessment.study.objects
     if alone is None:
         return None
-    answered = judged.answered[0] & alone.outcome.answered
+    answered = assessment.answered[0] & alone.outcome.answered
     known = answered[objects.image]
     correct = {"clean": objects.clean[known], "alone": objects.correct[alone.outcome.label][known]}
-    if judged.study.outcomes:
-        correct["joint"] = judged.worst_objects()[known]
+    if assessment.study.outcomes:
+        correct["joint"] = assessment.worst_objects()[known]
     places = np.cumsum(answered) - 1
     return ObjectFates(
         places[objects.image[known]], int(answered.sum()), objects.klass[known], objects.area[known], correct
     )
 
 
-def pixel_shares(judged: Assessment) -> dict[str, Interval] | None:
+def pixel_shares(assessment: Assessment) -> dict[str, Interval] | None:
     """Pixels right: those drawn, clean and each attacked alone; beside them all pixels in the joint worst case.
 
     As many are drawn of every image; each counts for its share of the image's pixels, as it does in accuracy."""
-    alone = attacked_alone(judged, "pixels")
+    alone = attacked_alone(assessment, "pixels")
     if alone is None:
         return None
-    outcome, nothing = alone.outcome, np.zeros((len(judged.study.ids), len(judged.study.classes), 3), dtype=np.int64)
-    answered = judged.answered[0] & outcome.answered
+    outcome, nothing = (
+        alone.outcome,
+        np.zeros((len(assessment.study.ids), len(assessment.study.classes), 3), dtype=np.int64),
+    )
+    answered = assessment.answered[0] & outcome.answered
     counts = {
         "clean": outcome.clean.get("sampled", nothing),
-        "joint": judged.worst["accuracy"].counts,
+        "joint": assessment.worst["accuracy"].counts,
         "alone": outcome.counts.get(("any", "sampled"), nothing),
     }
-    if not judged.study.outcomes:
+    if not assessment.study.outcomes:
         del counts["joint"]
-    valid = judged.counts("accuracy")[0, answered, :, ACTUAL].sum(1)
+    valid = assessment.counts("accuracy")[0, answered, :, ACTUAL].sum(1)
     totals = {state: table[answered].sum(1) for state, table in counts.items()}
     weights = {state: valid / np.maximum(total[:, ACTUAL], 1) for state, total in totals.items()}
     return {

@@ -5,21 +5,24 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-import matplotlib as mpl
 import numpy as np
-from PIL import Image
 
 from ...results.study import Frame, Study
-from ..kit.drawing import STYLE, Drawing, mosaic
-from ..kit.gallery import LONGEST, Palette, paint, photograph, right
+from ..kit.drawing import Drawing, mosaic
 from ..kit.naming import percent
+from ..kit.pictures import Colours, paint, photograph, small_copy
+from .assessment import Assessment
+from .gallery import right
+from .registry import drawings
 
 WIDTH = 6  # pictures beside each other
 Tile = tuple[str, np.ndarray]  # what is written above it, and its pixels
 
 
-def under_all_attacks(study: Study) -> Drawing | None:
+@drawings.register("under-all")
+def under_all_attacks(assessment: Assessment) -> Drawing | None:
     """The image that most perturbations have a picture of: perturbed above, predicted below."""
+    study = assessment.study
     by_image: dict[str, list[Frame]] = {}
     for frame in study.frames:
         by_image.setdefault(frame.image_id, []).append(frame)
@@ -36,7 +39,7 @@ def under_all_attacks(study: Study) -> Drawing | None:
         ),
     ]
     caption = f"{first.image_id} as each perturbation left it, above the prediction, with the pixels still right."
-    return _drawing("under-all", "One image under all of them", caption, _wrapped(columns))
+    return Drawing("under-all", "One image under all of them", caption, mosaic(_wrapped(columns)))
 
 
 def on_all_models(studies: Sequence[Study]) -> Drawing | None:
@@ -54,17 +57,17 @@ def on_all_models(studies: Sequence[Study]) -> Drawing | None:
         [("truth", _map(frame.truth, studies[0].palette)) for frame in first],
     ]
     for study, frames in zip(studies, shown, strict=True):
-        chosen = [frames[key] for key in keys]
+        own = [frames[key] for key in keys]
         rows.append(
-            [(_words(study.model, each, each.prediction), _map(each.prediction, study.palette)) for each in chosen]
+            [(_words(study.model, frame, frame.prediction), _map(frame.prediction, study.palette)) for frame in own]
         )
     at = f" at {studies[0].threat}" if studies[0].threat else ""
     caption = "Run on each model by itself: what the model then predicts, with the pixels still right."
-    return _drawing("on-all", f"{label}{at} on every model", caption, rows)
+    return Drawing("on-all", f"{label}{at} on every model", caption, mosaic(rows))
 
 
-def _column(name: str, image: np.ndarray, labels: np.ndarray, palette: Palette) -> tuple[Tile, Tile]:
-    return (name, _small(photograph(image))), ("", _map(labels, palette))
+def _column(name: str, image: np.ndarray, labels: np.ndarray, colours: Colours) -> tuple[Tile, Tile]:
+    return (name, _small(photograph(image))), ("", _map(labels, colours))
 
 
 def _words(name: str, frame: Frame, prediction: np.ndarray) -> str:
@@ -72,15 +75,12 @@ def _words(name: str, frame: Frame, prediction: np.ndarray) -> str:
     return f"{textwrap.shorten(name, 28, placeholder='...')}\n{percent(right(frame.truth, prediction))} %"
 
 
-def _map(labels: np.ndarray, palette: Palette) -> np.ndarray:
-    return _small(paint(labels, palette), Image.Resampling.NEAREST)
+def _map(labels: np.ndarray, colours: Colours) -> np.ndarray:
+    return np.asarray(small_copy(paint(labels, colours), smooth=False))
 
 
-def _small(pixels: np.ndarray, resampling: Image.Resampling = Image.Resampling.LANCZOS) -> np.ndarray:
-    """A copy small enough to live in a page."""
-    picture = Image.fromarray(pixels)
-    picture.thumbnail((LONGEST, LONGEST), resampling)
-    return np.asarray(picture)
+def _small(pixels: np.ndarray) -> np.ndarray:
+    return np.asarray(small_copy(pixels, smooth=True))
 
 
 def _wrapped(columns: Sequence[tuple[Tile, Tile]]) -> list[list[Tile]]:
@@ -90,8 +90,3 @@ def _wrapped(columns: Sequence[tuple[Tile, Tile]]) -> list[list[Tile]]:
         above, below = zip(*columns[first : first + WIDTH], strict=True)
         rows += [list(above), list(below)]
     return rows
-
-
-def _drawing(name: str, title: str, caption: str, rows: Sequence[Sequence[Tile]]) -> Drawing:
-    with mpl.rc_context(STYLE):
-        return Drawing(name, title, caption, mosaic(rows))

@@ -12,9 +12,11 @@ from ...metrics.worst_case import NOBODY
 from ...results.study import Outcome
 from ..kit.table import Cell, Column, Table
 from .assessment import Assessment
+from .registry import tables
 
 
-def images(judged: Assessment) -> Table:
+@tables.register("images")
+def images(assessment: Assessment) -> Table:
     """One line per image: clean, worst case, and the perturbation that did it."""
     columns = (
         Column("image", "Image"),
@@ -25,20 +27,21 @@ def images(judged: Assessment) -> Table:
         Column("miou_robust", "mIoU, robust", "share"),
         Column("miou_by", "by"),
     )
-    before = (image_accuracy(judged.counts("accuracy")[0]), image_miou(judged.counts("nmiou")[0]))
-    worst = (judged.worst["accuracy"], judged.worst["nmiou"])
+    before = (image_accuracy(assessment.counts("accuracy")[0]), image_miou(assessment.counts("nmiou")[0]))
+    worst = (assessment.worst["accuracy"], assessment.worst["nmiou"])
     rows = []
-    for place in np.flatnonzero(judged.answered[0]):
-        cells: list[Cell] = [judged.study.ids[place]]
+    for image in np.flatnonzero(assessment.answered[0]):
+        cells: list[Cell] = [assessment.study.ids[image]]
         for clean, selection in zip(before, worst, strict=True):
-            chosen = selection.chosen[place]
-            by = "" if chosen == NOBODY else judged.labels[chosen]
-            cells += [float(clean[place]), float(selection.values[place]), by]
+            label = selection.chosen[image]
+            by = "" if label == NOBODY else assessment.labels[label]
+            cells += [float(clean[image]), float(selection.values[image]), by]
         rows.append(tuple(cells))
-    return Table("images", "Image by image", columns, tuple(rows))
+    return Table("images", "Image by image", columns, tuple(rows), folded=True)
 
 
-def attempts(judged: Assessment) -> Table:
+@tables.register("attempts")
+def attempts(assessment: Assessment) -> Table:
     """One line per image, perturbation and goal: what became of it and the size of the delta in every norm."""
     columns = (
         *(Column(key, key.capitalize()) for key in ("image", "perturbation", "goal", "status", "message")),
@@ -46,16 +49,17 @@ def attempts(judged: Assessment) -> Table:
         *(Column(key, key.capitalize(), "number") for key in ("size", "linf", "l2", "l1", "damage")),
         *(Column(key, key.capitalize(), "count") for key in ("forwards", "backwards")),
     )
-    places = {image: place for place, image in enumerate(judged.study.ids)}
-    rows = tuple(row for outcome in judged.study.outcomes for row in _attempts(outcome, places))
-    return Table("attempts", "Every attempt", columns, rows)
+    numbers = {image: number for number, image in enumerate(assessment.study.ids)}
+    rows = tuple(row for outcome in assessment.study.outcomes for row in _attempts(outcome, numbers))
+    return Table("attempts", "Every attempt", columns, rows, folded=True)
 
 
-def _attempts(outcome: Outcome, places: dict[str, int]) -> Iterator[tuple[Cell, ...]]:
+def _attempts(outcome: Outcome, numbers: dict[str, int]) -> Iterator[tuple[Cell, ...]]:
     scores = {goal: (image_accuracy(counts), image_miou(counts)) for goal, counts in _whole(outcome).items()}
     for row in outcome.rows:
-        known = scores[row.goal] if row.status == "ok" else ()
-        accuracy, miou = (float(score[places[row.image]]) for score in known) if known else (math.nan, math.nan)
+        accuracy, miou = math.nan, math.nan
+        if row.status == "ok":
+            accuracy, miou = (float(score[numbers[row.image]]) for score in scores[row.goal])
         yield (
             *(row.image, outcome.label, row.goal, row.status, row.message, accuracy, miou),
             *(row.size, row.linf, row.l2, row.l1, row.damage, row.forwards, row.backwards),
@@ -66,15 +70,20 @@ def _whole(outcome: Outcome) -> dict[str, np.ndarray]:
     return {goal: counts for (goal, zone), counts in outcome.counts.items() if zone == "all"}
 
 
-def errors(judged: Assessment) -> Table:
+@tables.register("errors")
+def errors(assessment: Assessment) -> Table:
     """One line per image and perturbation that has no result because something went wrong."""
     columns = (Column("image", "Image"), Column("perturbation", "Perturbation"), Column("message", "What happened"))
-    study = judged.study
-    found = {
+    study = assessment.study
+    messages = {
         (row.image, outcome.label): row.message
         for outcome in (*study.outcomes, *(floor.outcome for floor in study.alone))
         for row in outcome.rows
         if row.status == "error"
     }
-    rows = tuple((image, label, message) for (image, label), message in found.items())
-    return Table("errors", "What went wrong", columns, rows)
+    rows = tuple((image, label, message) for (image, label), message in messages.items())
+    lead = (
+        "These have no result and are left out of the figures of their perturbation; the worst case takes what the"
+        " others found."
+    )
+    return Table("errors", "What went wrong", columns, rows, lead=lead)

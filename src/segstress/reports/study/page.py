@@ -1,67 +1,30 @@
-"""The page: one HTML file that needs nothing else, for a person who wants to know how sturdy a model is."""
+"""What the page shows of one study: its headline, its chapters, its pictures and what must be said of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from markupsafe import Markup
-
-from ..kit.drawing import Drawing
-from ..kit.gallery import Strip
 from ..kit.naming import percent, plural
-from ..kit.table import Table
-from ..kit.templating import render
-from .assessment import FIGURES, Assessment
+from ..kit.page import PagePart
+from ..kit.pictures import legend
+from .assessment import Assessment
 from .caveats import caveats
-from .floor_tables import MEANING
-from .tables import HEADLINE
-
-LISTED = 100  # rows of a table in the page; its files have all
-REMARKS = 10  # warnings at the top
-STRIPS = 12  # images of the gallery in the page; the folder has all
-HIDDEN = {
-    "robust": ("figure",),
-    "perturbations": (
-        *("about", "strongest_accuracy", "strongest_miou"),
-        *(figure for figure in FIGURES if figure not in HEADLINE),
-    ),
-    "pairs": tuple(f"{figure}_doubt" for figure in HEADLINE),
-    "radii": ("eps",),
-    "floors": ("figure",),
-}  # columns that only the files have
+from .gallery import STRIPS, strongest
+from .layout import chapter
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """Tables and figures that belong together."""
+class StudySection(PagePart):
+    """The part of the page that belongs to one study."""
 
-    name: str  # of its files, and its anchor
-    tables: dict[str, Table]
-    drawings: dict[str, Drawing]
-
-    def file(self, name: str) -> str:
-        """The file of a table or figure, without its ending."""
-        return "-".join(filter(None, (self.name, name)))
-
-    def svg(self, name: str) -> Markup:
-        """A figure for the page."""
-        return Markup(self.drawings[name].inline(f"{self.name}-{name}"))  # drawn by us, its text escaped by matplotlib
-
-
-@dataclass(frozen=True, eq=False)
-class Section(Part):
-    """What the page shows of one study."""
-
-    judged: Assessment
-    strips: Sequence[Strip]
+    assessment: Assessment
 
     @property
     def headline(self) -> str:
-        """The study in one sentence."""
-        study, clean = self.judged.study, self.judged.score("accuracy")
-        if np.isnan(clean):
+        """Say in one sentence what is left of the model."""
+        study, clean = self.assessment.study, self.assessment.score("accuracy")
+        if not self.assessment.measured:
             return f"Nothing could be measured of {study.model}: no image has both a prediction and a truth."
         at = f" at {study.threat}" if study.threat else ""
         if not study.outcomes:
@@ -69,40 +32,24 @@ class Section(Part):
             done = f"{parts} were attacked one by one{at}" if parts else "nothing was done to them"
             return f"{study.model} has {percent(clean)} % of pixels right on clean images; {done}."
         noun = "attack" if all(outcome.kind == "attack" for outcome in study.outcomes) else "perturbation"
-        left = percent(self.judged.worst_score("accuracy"))
+        left = percent(self.assessment.worst_score("accuracy"))
         many = plural(len(study.outcomes), noun)
         under = f"{study.battery} ({many})" if study.battery else many
         return f"{study.model} keeps {left} % of pixels right under {under}{at}; clean {percent(clean)} %."
 
-    @property
-    def shown(self) -> Sequence[Strip]:
-        """The strips that fit into the page."""
-        return self.strips[:STRIPS]
+    def chapter(self, name: str) -> Sequence[tuple[str, str]]:
+        """List sort and name of the tables and figures of a chapter."""
+        return list(chapter(self, name))
 
     @property
     def legend(self) -> list[tuple[str, str]]:
         """Name and colour of the classes seen in the gallery."""
-        study = self.judged.study
-        maps = [part for strip in self.shown for part in (strip.frame.truth, strip.frame.clean, strip.frame.prediction)]
-        seen = {int(klass) for part in maps for klass in np.unique(part) if klass >= 0}
-        return [(study.classes[klass], "rgb({}, {}, {})".format(*study.palette[klass])) for klass in sorted(seen)]
+        study = self.assessment.study
+        frames = list(strongest(study.frames).values())[:STRIPS]
+        maps = (labels for frame in frames for labels in (frame.truth, frame.clean, frame.prediction))
+        return legend(maps, study.classes, study.palette)
 
     @property
     def caveats(self) -> list[str]:
-        """What the way of the run leaves open."""
-        return caveats(self.judged)
-
-
-def page(sections: Sequence[Section], together: Part, overviews: Sequence[Part], title: str) -> str:
-    """The whole page as text."""
-    return render(
-        "page.html",
-        sections=sections,
-        together=together,
-        overviews=overviews,
-        title=title,
-        remarks=REMARKS,
-        listed=LISTED,
-        hidden=HIDDEN,
-        meaning=MEANING,
-    )
+        """Say what the way of the run leaves open."""
+        return caveats(self.assessment)

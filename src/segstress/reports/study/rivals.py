@@ -7,17 +7,17 @@ from itertools import combinations
 
 from ...metrics.intervals import difference
 from ..kit.table import Cell, Column, Table
-from .assessment import Assessment, metric_of, title
-from .tables import HEADLINE
+from .assessment import Assessment
+from .figure_names import headline, metric_of, title
 
 
 def rivals(assessments: Sequence[Assessment]) -> list[list[Assessment]]:
     """Studies of different models that can be compared image by image, in groups of two or more."""
-    found: dict[tuple[object, ...], dict[str, Assessment]] = {}
-    for judged in assessments:
-        study = judged.study
-        found.setdefault((study.data, study.threat, study.ids, study.classes), {}).setdefault(study.model, judged)
-    return [list(group.values()) for group in found.values() if len(group) > 1]
+    groups: dict[tuple[object, ...], dict[str, Assessment]] = {}
+    for assessment in assessments:
+        study = assessment.study
+        groups.setdefault((study.data, study.threat, study.ids, study.classes), {}).setdefault(study.model, assessment)
+    return [list(group.values()) for group in groups.values() if len(group) > 1]
 
 
 def pairs(groups: Sequence[Sequence[Assessment]]) -> Table:
@@ -27,10 +27,10 @@ def pairs(groups: Sequence[Sequence[Assessment]]) -> Table:
         Column("images", "Images", "count"),
         *(
             column
-            for figure in HEADLINE
+            for figure in headline()
             for column in (
                 Column(figure, f"{title(figure)}, first - second", "interval"),
-                Column(f"{figure}_doubt", f"{title(figure)}, doubt", "number"),
+                Column(f"{figure}_doubt", f"{title(figure)}, doubt", "number", hidden=True),
             )
         ),
     )
@@ -48,9 +48,9 @@ def _pair(first: Assessment, second: Assessment) -> list[tuple[Cell, ...]]:
     if not both.any():
         return []
     cells: list[Cell] = []
-    for figure in HEADLINE:
-        left, right = (judged.worst[figure].counts[both] for judged in (first, second))
-        found = difference(left, right, metric_of(figure))
-        cells += [found, found.doubt]
+    for figure in headline():
+        left, right = (assessment.worst[figure].counts[both] for assessment in (first, second))
+        lead = difference(left, right, metric_of(figure))
+        cells += [lead, lead.doubt]
     study = first.study
     return [(study.model, second.study.model, study.data, study.threat, int(both.sum()), *cells)]

@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...metrics.counts import ACTUAL, HITS, PREDICTED, few
 from ...metrics.worst_case import bound
-from .assessment import Assessment, metric_of, parts
+from .assessment import Assessment
+from .figure_names import declaration_of, read_name, value_of
 
 
-def spared(judged: Assessment) -> np.ndarray:
+def spared(assessment: Assessment) -> np.ndarray:
     """(images,): those with so few pixels right that they were finished, and that some perturbation was not tried on.
 
     An audit leaves images untried too, whatever stands on them; what that costs is estimated apart."""
-    worst = judged.worst["accuracy"].counts
-    finished = few(worst[..., HITS].sum(1), worst[..., ACTUAL].sum(1), judged.study.done_at)
-    both: np.ndarray = judged.untried & finished
+    worst = assessment.worst["accuracy"].counts
+    finished = few(worst[..., HITS].sum(1), worst[..., ACTUAL].sum(1), assessment.study.done_at)
+    both: np.ndarray = assessment.untried & finished
     return both
 
 
-def slack(judged: Assessment, figure: str) -> float:
+def slack(assessment: Assessment, figure: str) -> float:
     """The most by which the worst case would be lower if nothing had been spared.
 
-    On spared images every class is given what is worst for it: no pixel right, and every pixel in its union."""
-    which = spared(judged)
+    On spared images every class is given what is worst for it: no pixel right, and every pixel in its union. NaN where
+    no bound is known: of a pooled metric other than CmIoU, whose other images might be chosen anew."""
+    which = spared(assessment)
     if not which.any():
         return 0.0
-    counts = judged.worst[figure].counts
+    counts = assessment.worst[figure].counts
     hopeless = np.where(which[:, None, None], _hopeless(counts), counts)
-    if parts(figure)[0] != "cmiou":
-        return judged.worst_score(figure) - metric_of(figure)(hopeless)
-    candidates = np.concatenate([judged.counts(figure), _hopeless(counts)[None]])  # the others may be chosen anew
-    return judged.worst_score(figure) - bound(candidates, np.vstack([judged.answered, which]))
+    if not declaration_of(figure).pooled:
+        return assessment.worst_score(figure) - value_of(figure, hopeless)
+    if read_name(figure).metric != "cmiou":
+        return math.nan
+    candidates = np.concatenate([assessment.counts(figure), _hopeless(counts)[None]])  # the others may be chosen anew
+    return assessment.worst_score(figure) - bound(candidates, np.vstack([assessment.answered, which]))
 
 
 def _hopeless(counts: np.ndarray) -> np.ndarray:

@@ -10,12 +10,14 @@ from ...metrics.counts import ACTUAL, HITS
 from ...results.study import ImageRow
 from ..kit.table import Cell, Column, Table
 from .assessment import Assessment
+from .registry import tables
 
 QUANTILES = ("margin_10", "margin_50", "margin_90")
 ALL = "all images"
 
 
-def standing(judged: Assessment) -> Table:
+@tables.register("standing")
+def standing(assessment: Assessment) -> Table:
     """One line per image, and one for all: the pixels still right where accuracy is worst, and their margins."""
     columns = (
         Column("image", "Image"),
@@ -24,10 +26,10 @@ def standing(judged: Assessment) -> Table:
         Column("share", "Share", "share"),
         *(Column(name, f"Margin, {name[-2:]} % below", "number") for name in QUANTILES),
     )
-    places = np.flatnonzero(judged.answered[0]) if judged.study.outcomes else np.array([], dtype=np.int64)
-    counts = judged.worst["accuracy"].counts[places].sum(1)
-    leads = np.array([_leads(judged, place) for place in places]).reshape(-1, len(QUANTILES))
-    names = [judged.study.ids[place] for place in places]
+    answered = np.flatnonzero(assessment.answered[0]) if assessment.study.outcomes else np.array([], dtype=np.int64)
+    counts = assessment.worst["accuracy"].counts[answered].sum(1)
+    leads = np.array([_leads(assessment, image) for image in answered]).reshape(-1, len(QUANTILES))
+    names = [assessment.study.ids[image] for image in answered]
     rows = [_row(name, count, lead) for name, count, lead in zip(names, counts, leads, strict=True)]
     if rows:
         known = leads[~np.isnan(leads).any(1)]
@@ -36,9 +38,9 @@ def standing(judged: Assessment) -> Table:
     note = (
         "Of each image under the perturbation that leaves the fewest of its pixels right. Margin: the lead of the true"
         " class over the next at a pixel still right, in units of the clean image's mean margin; so much of the clean"
-        " confidence is left before the pixel falls. For all images: medians over those in which a pixel stands."
+        " confidence is left before the pixel falls. For all images: medians over those with a pixel still right."
     )
-    return Table("standing", "Standing pixels", columns, tuple(rows), note)
+    return Table("standing", "Pixels still right", columns, tuple(rows), note, folded=True)
 
 
 def _row(name: str, counts: np.ndarray, leads: np.ndarray) -> tuple[Cell, ...]:
@@ -46,11 +48,11 @@ def _row(name: str, counts: np.ndarray, leads: np.ndarray) -> tuple[Cell, ...]:
     return (name, actual, hits, hits / actual if actual else math.nan, *map(float, leads))
 
 
-def _leads(judged: Assessment, place: int) -> list[float]:
+def _leads(assessment: Assessment, image: int) -> list[float]:
     """The quantiles of an image where accuracy is worst; unknown where that is the clean image, or an older run."""
-    chosen = judged.worst["accuracy"].chosen[place]
+    candidate = assessment.worst["accuracy"].chosen[image]
     row: ImageRow | None = None
-    if chosen > 0:  # neither clean nor nobody
-        outcome = judged.study.outcomes[chosen - 1]
-        row = outcome.by_image.get((judged.study.ids[place], outcome.for_metric("accuracy")))
+    if candidate > 0:  # neither clean nor nobody
+        outcome = assessment.study.outcomes[candidate - 1]
+        row = outcome.by_image.get((assessment.study.ids[image], outcome.for_goal("accuracy")))
     return [getattr(row, name) if row else math.nan for name in QUANTILES]

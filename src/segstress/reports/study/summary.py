@@ -9,14 +9,15 @@ from typing import Any
 from ...metrics.intervals import Interval
 from ...results.study import Outcome, Study
 from ..kit.table import Cell, Table
-from .assessment import CLEAN, FIGURES, SELECTED, ZONES, Assessment, assess
+from .assessment import CLEAN, Assessment, assess
 from .caveats import caveats
 from .convergence import descents
+from .figure_names import ZONES, declaration_of, figures, headline, read_name, selected_figures
 from .floor_tables import MEANING, floor_classes, floor_sizes, floors
+from .main_tables import leave_out
 from .rivals import pairs, rivals
 from .sparing import slack
 from .standing import standing
-from .tables import leave_out
 
 PASSES = ("forwards", "backwards")
 
@@ -25,57 +26,62 @@ def summary(studies: Iterable[Study]) -> dict[str, Any]:
     """Clean, perturbed and worst-case figures of every study, with their definitions; null where undefined."""
     assessments = [assess(study) for study in studies]
     return {
-        "runs": [_run(judged) for judged in assessments],
+        "runs": [_run(assessment) for assessment in assessments],
         "pairs": _records(pairs(rivals(assessments))),
     }
 
 
-def _run(judged: Assessment) -> dict[str, Any]:
-    study = judged.study
+def _run(assessment: Assessment) -> dict[str, Any]:
+    study = assessment.study
     return {
         "model": study.model,
         "data": study.data,
         "battery": study.battery or None,
         "eps": None if study.eps is None else _number(study.eps),
-        "clean": _figures(judged, CLEAN),
-        "perturbations": {outcome.label: _perturbation(judged, outcome) for outcome in study.outcomes},
-        "worst_case": _worst_case(judged),
-        "worst_case_slack": {figure: _number(slack(judged, figure)) for figure in (*FIGURES, *SELECTED)},
-        "standing": {record.pop("image"): record for record in _records(standing(judged))},
-        "definitions": _definitions(judged),
-        "constant": {"class": judged.commonest, **{name: _number(judged.constant(name)) for name in FIGURES}},
-        "leave_one_out": {record.pop("perturbation"): record for record in _records(leave_out(judged))},
+        "headline": list(headline()),
+        "clean": _figures(assessment, CLEAN),
+        "perturbations": {outcome.label: _perturbation(assessment, outcome) for outcome in study.outcomes},
+        "worst_case": _worst_case(assessment),
+        "worst_case_slack": {
+            figure: _number(slack(assessment, figure)) for figure in (*figures(), *selected_figures())
+        },
+        "standing": {record.pop("image"): record for record in _records(standing(assessment))},
+        "definitions": _definitions(assessment),
+        "constant": {"class": assessment.commonest, **{name: _number(assessment.constant(name)) for name in figures()}},
+        "leave_one_out": {record.pop("perturbation"): record for record in _records(leave_out(assessment))},
         "convergence": {
             descent.label: dict(zip(descent.passes, descent.at(descent.passes).tolist(), strict=True))
-            for descent in descents(judged)
+            for descent in descents(assessment)
         },
-        "alone": _alone(judged),
-        "caveats": caveats(judged),
+        "alone": _alone(assessment),
+        "caveats": caveats(assessment),
     }
 
 
-def _alone(judged: Assessment) -> dict[str, Any]:
+def _alone(assessment: Assessment) -> dict[str, Any]:
     """What attacking objects and pixels one by one found; empty where that was not asked for."""
-    if not judged.study.alone:
+    if not assessment.study.alone:
         return {}
-    passes = {alone.outcome.label: dict(zip(PASSES, alone.outcome.passes, strict=True)) for alone in judged.study.alone}
+    passes = {
+        alone.outcome.label: dict(zip(PASSES, alone.outcome.passes, strict=True)) for alone in assessment.study.alone
+    }
     return {
-        **{record.pop("figure"): record for record in _records(floors(judged))},
-        "by_class": _records(floor_classes(judged)),
-        "by_size": _records(floor_sizes(judged)),
+        **{record.pop("figure"): record for record in _records(floors(assessment))},
+        "by_class": _records(floor_classes(assessment)),
+        "by_size": _records(floor_sizes(assessment)),
         "passes": passes,
         "definition": MEANING,
     }
 
 
-def _figures(judged: Assessment, label: str) -> dict[str, float | None]:
-    return {figure: _number(judged.score(figure, label)) for figure in FIGURES}
+def _figures(assessment: Assessment, label: str) -> dict[str, float | None]:
+    return {figure: _number(assessment.score(figure, label)) for figure in figures()}
 
 
-def _perturbation(judged: Assessment, outcome: Outcome) -> dict[str, Any]:
+def _perturbation(assessment: Assessment, outcome: Outcome) -> dict[str, Any]:
     forwards, backwards = outcome.passes
     return {
-        **_figures(judged, outcome.label),
+        **_figures(assessment, outcome.label),
         "forwards": forwards,
         "backwards": backwards,
         "images": int(outcome.answered.sum()),
@@ -83,19 +89,22 @@ def _perturbation(judged: Assessment, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _worst_case(judged: Assessment) -> dict[str, float | None]:
-    values = {figure: judged.worst_score(figure) for figure in (*FIGURES, *SELECTED)}
-    values |= {_bound(zone): judged.bound(zone) for zone in ZONES}
+def _worst_case(assessment: Assessment) -> dict[str, float | None]:
+    values = {figure: assessment.worst_score(figure) for figure in (*figures(), *selected_figures())}
+    values |= {_bound(zone): assessment.bound(zone) for zone in ZONES}
     return {figure: _number(value) for figure, value in values.items()}
 
 
-def _definitions(judged: Assessment) -> dict[str, str]:
-    texts = {figure: judged.definition(figure) for figure in FIGURES}
-    for zone, selected, plain in zip(ZONES, SELECTED, ("cmiou", "cmiou_foreground"), strict=True):
+def _definitions(assessment: Assessment) -> dict[str, str]:
+    texts = {figure: assessment.definition(figure) for figure in figures()}
+    pooled = [figure for figure in figures() if declaration_of(figure).pooled]
+    for plain, selected in zip(pooled, selected_figures(), strict=True):
         rules = texts[plain].partition(":")[0]
+        score = "mIoU" if read_name(plain).metric == "cmiou" else "score"
         texts[plain] += "; its worst case is the lowest that a greedy search over perturbations per image finds"
-        texts[selected] = f"{rules}: worst case when each image meets the perturbation with its lowest mIoU"
-        texts[_bound(zone)] = f"{rules}: no choice of perturbations per image can be lower"
+        texts[selected] = f"{rules}: worst case when each image meets the perturbation with its lowest {score}"
+        if read_name(plain).metric == "cmiou":
+            texts[_bound(read_name(plain).zone)] = f"{rules}: no choice of perturbations per image can be lower"
     return texts
 
 
@@ -103,8 +112,10 @@ def _bound(zone: str) -> str:
     return "cmiou_bound" if zone == "all" else f"cmiou_bound_{zone}"
 
 
-def _records(table: Table) -> list[dict[str, Any]]:
+def _records(table: Table | None) -> list[dict[str, Any]]:
     """The rows of a table, each by the keys of its columns."""
+    if table is None:
+        return []
     keys = [column.key for column in table.columns]
     return [dict(zip(keys, map(_value, row), strict=True)) for row in table.rows]
 

@@ -10,10 +10,10 @@ from ...metrics.scores import class_table
 from ...results.study import Study
 from ..kit.naming import plural
 from ..kit.table import Cell, Column, Rows, Table
-from .assessment import Assessment, title
+from .assessment import Assessment
+from .figure_names import headline, title
+from .registry import tables
 from .sparing import slack
-
-HEADLINE = ("accuracy", "cmiou", "nmiou")
 
 
 def comparison(assessments: Sequence[Assessment]) -> Table:
@@ -29,33 +29,42 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
         Column("perturbations", "Perturbations", "count"),
         *(
             Column(f"{figure}_{state}", f"{title(figure)}, {state}", "share")
-            for figure in HEADLINE
+            for figure in headline()
             for state in ("clean", "robust")
         ),
     )
     rows: Rows = tuple(
         (
-            *(judged.study.model, judged.study.data, judged.study.threat, judged.study.battery),
-            *(int(judged.answered[0].sum()), len(judged.study.outcomes)),
-            *(score for figure in HEADLINE for score in (judged.score(figure), judged.worst_score(figure))),
+            *(assessment.study.model, assessment.study.data, assessment.study.threat, assessment.study.battery),
+            *(int(assessment.answered[0].sum()), len(assessment.study.outcomes)),
+            *(score for figure in headline() for score in (assessment.score(figure), assessment.worst_score(figure))),
         )
-        for judged in assessments
+        for assessment in assessments
     )
-    sets = {(judged.study.data, judged.study.ids): judged for judged in reversed(assessments)}
-    rows += tuple(_constant(judged) for judged in reversed(sets.values()))
+    sets = {(assessment.study.data, assessment.study.ids): assessment for assessment in reversed(assessments)}
+    rows += tuple(_constant(assessment) for assessment in reversed(sets.values()))
     return Table("comparison", "All models", columns, rows)
 
 
-def _constant(judged: Assessment) -> tuple[Cell, ...]:
+def _constant(assessment: Assessment) -> tuple[Cell, ...]:
     """A model that looks at nothing, on which every perturbation is lost."""
-    scores = (score for figure in HEADLINE for score in [judged.constant(figure)] * 2)
-    return (f"always {judged.commonest}", judged.study.data, "", "", int(judged.answered[0].sum()), 0, *scores)
+    scores = (score for figure in headline() for score in [assessment.constant(figure)] * 2)
+    return (
+        f"always {assessment.commonest}",
+        assessment.study.data,
+        "",
+        "",
+        int(assessment.answered[0].sum()),
+        0,
+        *scores,
+    )
 
 
-def robust(judged: Assessment) -> Table:
+@tables.register("robust")
+def robust(assessment: Assessment) -> Table:
     """Clean against worst case, every figure with its interval."""
     columns = (
-        Column("figure", "Name"),
+        Column("figure", "Name", hidden=True),
         Column("title", "Figure"),
         Column("clean", "Clean", "interval"),
         Column("worst", "Worst case", "interval"),
@@ -65,60 +74,62 @@ def robust(judged: Assessment) -> Table:
     )
     rows: Rows = tuple(
         (
-            *(figure, title(figure), judged.clean_interval(figure), judged.worst_interval(figure)),
-            *(slack(judged, figure), judged.loss(figure), judged.constant(figure)),
+            *(figure, title(figure), assessment.clean_interval(figure), assessment.worst_interval(figure)),
+            *(slack(assessment, figure), assessment.loss(figure), assessment.constant(figure)),
         )
-        for figure in judged.figures
+        for figure in assessment.figures
     )
     note = (
         "With 95 % bootstrap intervals over images; that of the worst case keeps the perturbation chosen per image."
         " Spared, at most: by how much it might be lower if no finished image had been spared the rest of a battery."
         " One class everywhere: a model that looks at nothing and says the commonest class"
-        f" ({judged.commonest} over all pixels); what is not above it proves no robustness."
+        f" ({assessment.commonest} over all pixels); what is not above it proves no robustness."
     )
     return Table("robust", "Clean and robust", columns, rows, note)
 
 
-def perturbations(judged: Assessment) -> Table:
+@tables.register("perturbations")
+def perturbations(assessment: Assessment) -> Table:
     """One line per perturbation: what it leaves, on how many images, at what cost."""
     columns = (
         Column("perturbation", "Perturbation"),
-        Column("about", "Settings"),
-        *(Column(figure, title(figure), "share") for figure in judged.figures),
-        Column("strongest_accuracy", "Strongest by accuracy", "count"),
-        Column("strongest_miou", "Strongest by mIoU", "count"),
+        Column("about", "Settings", hidden=True),
+        *(Column(name, title(name), "share", hidden=name not in headline()) for name in assessment.figures),
+        Column("strongest_accuracy", "Strongest by accuracy", "count", hidden=True),
+        Column("strongest_miou", "Strongest by mIoU", "count", hidden=True),
         Column("images", "Images", "count"),
         Column("errors", "Errors", "count"),
         Column("skipped", "Skipped", "count"),
         Column("forwards", "Forwards", "count"),
         Column("backwards", "Backwards", "count"),
     )
-    strongest = [np.sum(judged.strongest(figure), axis=0) for figure in ("accuracy", "nmiou")]
+    strongest = [np.sum(assessment.strongest(figure), axis=0) for figure in ("accuracy", "nmiou")]
     rows: Rows = tuple(
         (
             *(outcome.label, outcome.about),
-            *(judged.score(figure, outcome.label) for figure in judged.figures),
-            *(int(times[place]) for times in strongest),
+            *(assessment.score(figure, outcome.label) for figure in assessment.figures),
+            *(int(times[number]) for times in strongest),
             int(outcome.answered.sum()),
             *(len(outcome.images(status)) for status in ("error", "skipped")),
             *outcome.passes,
         )
-        for place, outcome in enumerate(judged.study.outcomes, start=1)
+        for number, outcome in enumerate(assessment.study.outcomes, start=1)
     )
-    return Table("perturbations", "One perturbation at a time", columns, rows, _skipping(judged.study))
+    return Table("perturbations", "One perturbation at a time", columns, rows, _skipping(assessment.study))
 
 
-def leave_out(judged: Assessment) -> Table:
+@tables.register("leave_out")
+def leave_out(assessment: Assessment) -> Table:
     """One line per perturbation: by how much the worst case rises if it alone had not been tried."""
     columns = (
         Column("perturbation", "Without"),
-        *(Column(figure, f"{title(figure)}, rise", "share") for figure in HEADLINE),
+        *(Column(figure, f"{title(figure)}, rise", "share") for figure in headline()),
     )
     rows: Rows = tuple(
-        (label, *(judged.worst_without(figure, label) - judged.worst_score(figure) for figure in HEADLINE))
-        for label in (judged.labels[1:] if len(judged.labels) > 2 else ())
+        (label, *(assessment.worst_without(figure, label) - assessment.worst_score(figure) for figure in headline()))
+        for label in (assessment.labels[1:] if len(assessment.labels) > 2 else ())
     )
-    missed = int(judged.untried.sum())
+    missed = int(assessment.untried.sum())
     note = (
         f"Not every perturbation was tried on {plural(missed, 'image')}; what the others would have left of them is not"
         " known, so these figures cannot be trusted. Run with --exhaustive to know."
@@ -138,7 +149,8 @@ def _skipping(study: Study) -> str:
     )
 
 
-def classes(judged: Assessment) -> Table:
+@tables.register("classes")
+def classes(assessment: Assessment) -> Table:
     """One line per class: IoU where CmIoU is worst, accuracy where accuracy is worst."""
     columns = (
         Column("class", "Class"),
@@ -148,17 +160,18 @@ def classes(judged: Assessment) -> Table:
         Column("accuracy_clean", "Accuracy, clean", "share"),
         Column("accuracy_robust", "Accuracy, robust", "share"),
     )
-    before, after = class_table(judged.counts("cmiou")[0]), class_table(judged.worst["cmiou"].counts)
-    correct = class_table(judged.worst["accuracy"].counts)
+    before, after = class_table(assessment.counts("cmiou")[0]), class_table(assessment.worst["cmiou"].counts)
+    correct = class_table(assessment.worst["accuracy"].counts)
     shares = (before.iou, after.iou, before.accuracy, correct.accuracy)
     rows: Rows = tuple(
-        (name, int(before.actual[place]), *(float(share[place]) for share in shares))
-        for place, name in enumerate(judged.study.classes)
+        (name, int(before.actual[number]), *(float(share[number]) for share in shares))
+        for number, name in enumerate(assessment.study.classes)
     )
-    return Table("classes", "Class by class", columns, rows)
+    return Table("classes", "Class by class", columns, rows, folded=True)
 
 
-def sizes(judged: Assessment) -> Table:
+@tables.register("sizes")
+def sizes(assessment: Assessment) -> Table:
     """One line per tenth of the objects by area: the share of an object that is right, mean over objects."""
     columns = (
         Column("smallest", "Smallest, pixels", "count"),
@@ -168,6 +181,7 @@ def sizes(judged: Assessment) -> Table:
         Column("robust", "Right, robust", "share"),
     )
     rows: Rows = tuple(
-        (clean.smallest, clean.largest, clean.objects, clean.share, worst.share) for clean, worst in judged.survival()
+        (clean.smallest, clean.largest, clean.objects, clean.share, worst.share)
+        for clean, worst in assessment.survival()
     )
-    return Table("sizes", "Small objects and large ones", columns, rows)
+    return Table("sizes", "Small objects and large ones", columns, rows, folded=True)

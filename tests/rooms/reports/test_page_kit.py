@@ -1,0 +1,148 @@
+"""One way to write a page: what fails is said, what is old goes, a folder that cannot be written ends in one line."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from segstress.core import BadInput
+from segstress.metrics.intervals import Interval
+from segstress.reports.kit import Column, Drawing, GalleryPicture, PageFiles, Strip, Table, canvas, write_page
+
+COLUMNS = (Column("name", "Name"), Column("share", "Share", "share"))
+
+
+def table(name: str = "fine") -> Table:
+    return Table(name, "A table", COLUMNS, (("a", 0.5),))
+
+
+def drawing(name: str = "fine") -> Drawing:
+    return Drawing(name, "A figure", "", canvas(1.0)[0])
+
+
+def broken(_: object) -> None:
+    raise KeyError("weights")
+
+
+def strip(*pictures: GalleryPicture, shown: bool = True) -> Strip:
+    return Strip("image", "as it is", pictures, shown)
+
+
+def picture(file: str = "fine", side: int = 4) -> GalleryPicture:
+    return GalleryPicture("photo", f"gallery/{file}.png", partial(np.zeros, (side, side, 3), dtype=np.uint8))
+
+
+def write(folder: Path, tables: object = (), drawings: object = (), strips: object = ()) -> str:
+    """A page that shows one part."""
+
+    def declare(files: PageFiles) -> dict[str, object]:
+        part = files.part("", tables, drawings, strips)
+        return {"title": "a page", "headline": "what it says", "part": part}
+
+    return write_page(folder, "local.html", declare).read_text()
+
+
+def files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_everything_has_its_files(tmp_path: Path) -> None:
+    text = write(tmp_path, [table()], [drawing()], [strip(picture())])
+    expected = {"tables/fine.csv", "tables/fine.tex", "figures/fine.svg", "figures/fine.pdf", "gallery/fine.png"}
+    assert files(tmp_path) == expected | {"index.html"}
+    assert "Warnings" not in text
+
+
+def test_what_cannot_be_made_is_said_and_the_rest_is_there(tmp_path: Path) -> None:
+    def declare(page: PageFiles) -> dict[str, object]:
+        tables = page.make(Table, {"bad": broken, "none": lambda _: None, "good": lambda _: table("good")}, None, "s")
+        drawings = page.make(Drawing, {"bad": broken, "several": lambda _: [drawing("one"), drawing("two")]}, None)
+        faulty = GalleryPicture("bad", "gallery/bad.png", partial(broken, None))
+        part = page.part("s", tables, drawings, [strip(picture(), faulty)])
+        return {"title": "a page", "headline": "", "part": part}
+
+    text = write_page(tmp_path, "local.html", declare).read_text()
+    for sentence in ("Table s-bad failed", "Figure bad failed", "Picture gallery/bad.png failed"):
+        assert f"{sentence} and is left out (KeyError: &#39;weights&#39;)" in text
+    names = {"index.html", "tables/s-good.csv", "tables/s-good.tex", "gallery/fine.png"}
+    assert files(tmp_path) == names | {f"figures/s-{name}.{end}" for name in ("one", "two") for end in ("svg", "pdf")}
+
+
+@pytest.mark.parametrize(
+    "rows", [(("a", "half"),), (("a", Interval(0.1, 0.0, 0.2)),)], ids=["text as a share", "interval as a share"]
+)
+def test_a_table_that_cannot_be_written_is_said_too(tmp_path: Path, rows: tuple) -> None:
+    text = write(tmp_path, [Table("odd", "Odd", COLUMNS, rows), table()])
+    assert "Table odd failed and is left out (ValueError" in text
+    assert files(tmp_path) == {"index.html", "tables/fine.csv", "tables/fine.tex"}
+
+
+def test_a_row_of_another_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="row 1 has 1 cells below 2 columns"):
+        Table("odd", "Odd", COLUMNS, (("a", 0.5), ("b",)))
+
+
+def test_two_of_one_name_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    assert "Table fine failed and is left out (ValueError: another one has the same name)" in write(
+        tmp_path, [table(), Table("fine", "Another", COLUMNS, ())]
+    )
+    assert (tmp_path / "tables" / "fine.csv").read_text() == "name,share\na,0.5\n"
+
+
+def test_a_name_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
+    assert "Table ../fine failed and is left out (ValueError: its name is no file name" in write(
+        tmp_path / "report", [table("../fine")]
+    )
+    assert files(tmp_path) == {"report/index.html"}
+
+
+def test_a_gallery_that_breaks_off_is_said(tmp_path: Path) -> None:
+    def strips():
+        yield strip(picture())
+        raise IndexError("no such frame")
+
+    text = write(tmp_path, strips=strips())
+    assert "The rest of the gallery failed and is left out (IndexError: no such frame)" in text
+    assert 'href="gallery/fine.png"' in text
+
+
+def test_rows_that_are_not_shown_have_files_all_the_same(tmp_path: Path) -> None:
+    text = write(tmp_path, strips=[strip(picture("a"), shown=False), strip(picture("a"), picture("b"))])
+    assert files(tmp_path) == {"index.html", "gallery/a.png", "gallery/b.png"}
+    assert text.count("<img") == 2
+
+
+def test_files_of_an_earlier_report_go_and_those_of_others_stay(tmp_path: Path) -> None:
+    write(tmp_path, [table("old")])
+    write(tmp_path, [table("new")])
+    assert files(tmp_path) == {"index.html", "tables/new.csv", "tables/new.tex"}
+    (tmp_path / "index.html").write_text("<title>my site</title>")
+    write(tmp_path, [table("third")])
+    assert {"tables/new.csv", "tables/third.csv"} <= files(tmp_path)
+
+
+@pytest.mark.parametrize("content", [{"tables": [table()]}, {"drawings": [drawing()]}, {"strips": [strip(picture())]}])
+def test_a_folder_that_cannot_be_written_ends_in_one_line(tmp_path: Path, content: dict) -> None:
+    for name in ("tables", "figures", "gallery"):
+        (tmp_path / name).write_text("a file where a folder must be")
+    with pytest.raises(BadInput, match=r"cannot write the report into .*; make room or choose another folder") as error:
+        write(tmp_path, **content)
+    assert len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_permission(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(BadInput, match="cannot write the report"):
+        write(tmp_path / "below")
+
+
+def test_hidden_columns_are_only_in_the_files(tmp_path: Path) -> None:
+    text = write(tmp_path, [table().hiding(["share"])])
+    assert "<th>Name</th>" in text
+    assert ">Share<" not in text
+    assert (tmp_path / "tables" / "fine.csv").read_text().startswith("name,share")
