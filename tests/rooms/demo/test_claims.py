@@ -21,17 +21,17 @@ from segstress.results.minimal import MinimalResult
 class Planted(Evidence):
     """Evidence that was never measured."""
 
-    def __init__(self, judged=None, finds=(), spots=(), standing=None) -> None:
-        self._found = SimpleNamespace(judged=judged, finds=list(finds), spots=list(spots), standing=standing)
+    def __init__(self, judged=None, minimal=(), local=(), standing=None) -> None:
+        self._found = SimpleNamespace(judged=judged, minimal=list(minimal), local=list(local), standing=standing)
 
     def judged(self, need):
         return self._found.judged[need.name]
 
-    def read_minimal(self, need):
-        return self._found.finds
+    def minimal(self, need):
+        return self._found.minimal
 
-    def read_local(self, need):
-        return self._found.spots
+    def local(self, need):
+        return self._found.local
 
     def standing(self, need):
         return self._found.standing
@@ -101,13 +101,13 @@ def find(name: str, attack: str, image: int, size: float) -> MinimalResult:
 def test_claim_4_compares_factors(half, seen):
     generator = np.random.default_rng(0)
     radii = {"cnn-normal": 1.0, "cnn-pgd-at-50": half, "cnn-pgd-at-100": 8.0}
-    finds = [
+    minimal = [
         find(name, attack, image, radius / 255 * generator.uniform(0.8, 1.25))
         for name, radius in radii.items()
         for attack in ("fmn", "ddn")
         for image in range(12)
     ]
-    assert judge("4-minimum-perturbations", finds=finds).checks[0].holds == seen
+    assert judge("4-minimum-perturbations", minimal=minimal).checks[0].holds == seen
 
 
 def spot(name: str, what: str, lost: float, generator: np.random.Generator):
@@ -122,13 +122,13 @@ def spot(name: str, what: str, lost: float, generator: np.random.Generator):
 @pytest.mark.parametrize(("third", "seen"), [(0.3, True), (0.1, False)])
 def test_claim_5_must_hold_on_every_seed(third, seen):
     generator = np.random.default_rng(1)
-    spots = []
+    local = []
     for place, seed in enumerate(SEEDS):
         noise = third if place == 2 else 0.3
         for name, corrupted, attacked in (("cnn-normal", noise, 0.2), ("transformer-normal", 0.2, 0.4)):
-            spots.append(spot(name + seed, "noise", corrupted, generator))
-            spots.append(spot(name + seed, "pgd", attacked, generator))
-    assert judge("5-localized-damage", spots=spots).checks[0].holds == seen
+            local.append(spot(name + seed, "noise", corrupted, generator))
+            local.append(spot(name + seed, "pgd", attacked, generator))
+    assert judge("5-localized-damage", local=local).checks[0].holds == seen
 
 
 @pytest.mark.parametrize(("strengths", "seen"), [((1.0, -1.0), False), ((-1.0, 1.0), True), ((-0.1, 0.1), False)])

@@ -124,7 +124,7 @@ def test_the_page_names_its_files_and_its_remarks(tmp_path):
     for file in re.findall(r'href="((?:tables|figures)/[^"]+)"', text):
         assert (tmp_path / file).is_file(), file
     listed = {path.name for path in (tmp_path / "tables").iterdir()}
-    assert {"minimal.csv", "minimal-costs.csv", "minimal-best.csv", "minimal-finds.csv"} <= listed
+    assert {"minimal.csv", "minimal-costs.csv", "minimal-best.csv", "minimal-results.csv"} <= listed
 
 
 def test_a_model_that_never_falls_has_a_page_too(tmp_path):

@@ -37,6 +37,7 @@ def _run(assessment: Assessment) -> dict[str, Any]:
         "model": study.model,
         "data": study.data,
         "battery": study.battery or None,
+        "threat": study.threat or None,
         "eps": None if study.eps is None else _number(study.eps),
         "headline": list(headline()),
         "clean": _figures(assessment, CLEAN),
