@@ -7,6 +7,7 @@ import csv
 import pytest
 
 from segstress.cli.main import main
+from segstress.results.minimal import read_minimal
 
 NAMES = ("dag(steps=3)", "fmn(steps=30)")
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Execution:
+class ExecutionOptions:
     """How a run is carried out; none of it changes a result."""
 
     out: options.Out = None
@@ -37,7 +37,7 @@ class Execution:
 
 
 @dataclass(frozen=True)
-class Trial(Execution):
+class EvaluationOptions(ExecutionOptions):
     """What a run of any sort looks at, and how; the settings that every plan shares."""
 
     limit: options.Limit = None

@@ -9,7 +9,7 @@ import typer
 from typer import Option
 
 from . import options
-from .bundles import Execution
+from .bundles import ExecutionOptions
 from .console import console
 from .evaluation import attack_and_report
 from .running import show_errors
@@ -26,7 +26,7 @@ Images = Annotated[int, Option("--images", min=2, help="Test images that --full 
 
 
 def demo(
-    execution: Execution,
+    common: ExecutionOptions,
     full: Full = False,
     images: Images = 24,
     store: Store = False,
@@ -43,11 +43,11 @@ def demo(
     if store and not full:
         raise typer.BadParameter("--store keeps the figures of a full run; give --full as well")
     if full:
-        _examine(execution.folder("demo-full"), images, execution.options(), store)
+        _examine(common.folder("demo-full"), images, common.options(), store)
         return
     beside = [table.without(("training", "seed", "share", "cmiou_clean")) for table in current()]
-    plan = read_plan({**PLAN, "limit": limit, "plugins": execution.plugin or []})
-    attack_and_report(plan, execution, beside, execution.folder("demo"))
+    plan = read_plan({**PLAN, "limit": limit, "plugins": common.plugin or []})
+    attack_and_report(plan, common, beside, common.folder("demo"))
 
 
 def _examine(folder: Path, images: int, run_options: RunOptions, store: bool) -> None:

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from . import options
-from .bundles import Execution, Trial
+from .bundles import EvaluationOptions, ExecutionOptions
 from .console import console, show_summary, show_table
 from .running import carry_out, plan_of
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Rooms are imported inside the commands: they bring torch, and `segstress --help` should not wait for it.
 
 
-def run(plan: options.PlanFile, execution: Execution) -> None:
+def run(plan: options.PlanFile, common: ExecutionOptions) -> None:
     """Carry out a plan; run it again to resume.
 
     Example: segstress run plan.yaml --out runs/mine
@@ -29,13 +29,13 @@ def run(plan: options.PlanFile, execution: Execution) -> None:
     from ..planning import read_plan
 
     settings = read_plan(plan)
-    attack_and_report(replace(settings, plugins=[*settings.plugins, *(execution.plugin or [])]), execution)
+    attack_and_report(replace(settings, plugins=[*settings.plugins, *(common.plugin or [])]), common)
 
 
 def attack(
     model: options.Model,
     data: options.Data,
-    trial: Trial,
+    common: EvaluationOptions,
     attack: options.Attacks = None,
     battery: options.Battery = None,
     objects: options.Objects = False,
@@ -53,7 +53,7 @@ def attack(
     Example: segstress attack --model compact:cnn-normal --data shapes:test --attack pgd,segpgd --eps 8/255
     """
     plan = _attack_plan(
-        trial,
+        common,
         attack,
         battery,
         objects=objects,
@@ -68,11 +68,11 @@ def attack(
         done_at=done_at,
         budget=budget,
     )
-    attack_and_report(plan, trial)
+    attack_and_report(plan, common)
 
 
 def plan(
-    trial: Trial,
+    common: EvaluationOptions,
     plan: options.SomePlanFile = None,
     model: options.SomeModel = None,
     data: options.SomeData = None,
@@ -94,8 +94,8 @@ def plan(
 
     settings: dict[str, Any] = {"models": model or [], "data": data or [], "eps": eps, "norm": norm, "target": target}
     settings |= {"objects": objects, "pixels": pixels, "alone": alone}
-    planned = read_plan(plan) if plan else _attack_plan(trial, attack, battery, **settings)
-    costs = estimate(planned, trial.workers)
+    planned = read_plan(plan) if plan else _attack_plan(common, attack, battery, **settings)
+    costs = estimate(planned, common.workers)
     table = Table("model", "data", "perturbation", "images", "forwards", "backwards", "time", title="At most")
     for cost in costs:
         table.add_row(*cost.names, str(cost.images), str(cost.forwards), str(cost.backwards), _time(cost.seconds))
@@ -112,18 +112,18 @@ def plan(
         )
 
 
-def _attack_plan(trial: Trial, attack: str | None, battery: str | None, **settings: Any) -> Any:
+def _attack_plan(common: EvaluationOptions, attack: str | None, battery: str | None, **settings: Any) -> Any:
     """The plan that the options of an attack spell out."""
     parts = bool(settings.get("objects") or settings.get("pixels"))
     if (attack and battery) or not (attack or battery or parts):
         raise typer.BadParameter("give either --attack NAME[,NAME...] or --battery NAME, or --objects or --pixels N")
     if settings.get("alone") and not parts:
         raise typer.BadParameter("--alone says how --objects or --pixels are attacked; give one of them")
-    return plan_of(trial, perturbations=attack.split(",") if attack else [], battery=battery, **settings)
+    return plan_of(common, perturbations=attack.split(",") if attack else [], battery=battery, **settings)
 
 
 def attack_and_report(
-    plan: Any, execution: Execution, beside: Sequence[Figures] = (), folder: Path | None = None
+    plan: Any, common: ExecutionOptions, beside: Sequence[Figures] = (), folder: Path | None = None
 ) -> None:
     """Carry out a plan of attacks and write its report, with tables from elsewhere beside it."""
     from ..evaluation.report import figures, report
@@ -133,7 +133,7 @@ def attack_and_report(
         for table in beside:
             show_table(table)
 
-    carry_out(plan, execution, lambda folder: report([folder], beside=beside), show, folder=folder)
+    carry_out(plan, common, lambda folder: report([folder], beside=beside), show, folder=folder)
 
 
 def _time(seconds: float) -> str:

@@ -9,7 +9,7 @@ import typer
 from typer import Option
 
 from . import options
-from .bundles import Trial
+from .bundles import EvaluationOptions
 from .console import console
 from .evaluation import attack_and_report
 
@@ -48,7 +48,7 @@ def score(
     images: Images,
     model: options.Model,
     data: options.Data,
-    trial: Trial,
+    common: EvaluationOptions,
     eps: options.Eps = None,
     norm: options.Norm = None,
 ) -> None:
@@ -58,7 +58,7 @@ def score(
     """
     from ..evaluation.score import look_through, score_plan
 
-    plan = score_plan(images, models=model, data=data, eps=eps, norm=norm, **trial.settings())
+    plan = score_plan(images, models=model, data=data, eps=eps, norm=norm, **common.settings())
     for note in look_through(images, plan):
         console.print(f"[yellow]warning:[/yellow] {note}", highlight=False, soft_wrap=True)
-    attack_and_report(plan, trial, folder=trial.folder(f"score-{images.resolve().name}"))
+    attack_and_report(plan, common, folder=common.folder(f"score-{images.resolve().name}"))

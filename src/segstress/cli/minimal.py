@@ -8,7 +8,7 @@ from rich.table import Table
 from typer import Option
 
 from . import options
-from .bundles import Trial
+from .bundles import EvaluationOptions
 from .console import console
 from .running import carry_out, plan_of
 
@@ -31,7 +31,7 @@ SHOWN = ("model", "threshold", "attack", "images", "unsuccessful", "median", "me
 def minimal(
     model: options.Model,
     data: options.Data,
-    trial: Trial,
+    common: EvaluationOptions,
     attack: Attacks = "annealed-border,annealed-border-plain",
     enough: Shares = "0.99",
     norm: options.Norm = None,
@@ -48,13 +48,13 @@ def minimal(
 
     shares = [float(share) for share in enough.split(",")]
     searches = specs(attack.split(","), shares, norm=norm, target=target, reference=reference)
-    plan = plan_of(trial, models=model, data=data, perturbations=searches)
+    plan = plan_of(common, models=model, data=data, perturbations=searches)
     carry_out(
         plan,
-        trial,
+        common,
         lambda folder: report(folder, one_trajectory),
         lambda folder: _show(summed_up(folder, one_trajectory)),
-        folder=trial.folder("minimal"),
+        folder=common.folder("minimal"),
         doing="searching",
     )
 

@@ -8,20 +8,20 @@ from typing import Any
 
 import typer
 
-from .bundles import Execution, Trial
+from .bundles import EvaluationOptions, ExecutionOptions
 from .console import console
 
 
-def plan_of(trial: Trial, **settings: Any) -> Any:
+def plan_of(common: EvaluationOptions, **settings: Any) -> Any:
     """The plan that the options of a command spell out."""
     from ..planning import read_plan
 
-    return read_plan({**trial.settings(), **settings})
+    return read_plan({**common.settings(), **settings})
 
 
 def carry_out(
     plan: Any,
-    execution: Execution,
+    common: ExecutionOptions,
     report: Callable[[Path], Path],
     show: Callable[[Path], None],
     *,
@@ -36,7 +36,7 @@ def carry_out(
     with watch(console, doing) as progress:
         for warning in warnings:
             progress.warn(warning)
-        done = evaluate(plan, folder or execution.out, execution.options(), progress)
+        done = evaluate(plan, folder or common.out, common.options(), progress)
     page = report(done.folder)
     show(done.folder)
     console.print(f"Report: {page}", highlight=False, soft_wrap=True)

@@ -8,7 +8,7 @@ import typer
 
 from . import options
 from . import spatial_options as own
-from .bundles import Trial
+from .bundles import EvaluationOptions
 from .console import console
 from .running import plan_of, show_errors
 from .spatial_run import damage_and_report
@@ -19,7 +19,7 @@ from .spatial_run import damage_and_report
 def spatial(
     model: options.Model,
     data: options.Data,
-    trial: Trial,
+    common: EvaluationOptions,
     corruption: own.Corruptions = "snow,gaussian_noise,brightness",
     severity: own.Severities = "1,3,5",
     ratio: own.Ratios = "0.5",
@@ -42,13 +42,13 @@ def spatial(
     places += slid_places(data[0], patch, native=stage == "native") if positions else []
     rules = {"apply": apply, "stage": stage, "distances": _numbers(distances)}
     damage = corruption_specs(corruption.split(","), _numbers(severity), places, **rules)
-    damage_and_report(trial, model, data, spatial_battery(battery) if battery else damage, "spatial")
+    damage_and_report(common, model, data, spatial_battery(battery) if battery else damage, "spatial")
 
 
 def multi_attack(
     model: options.Model,
     data: options.Data,
-    trial: Trial,
+    common: EvaluationOptions,
     box: own.Boxes = "24",
     position: own.Places = "centre",
     number: own.Number = 3,
@@ -73,13 +73,13 @@ def multi_attack(
         for count in _whole(steps)
         for radius in eps.split(",")
     ]
-    damage_and_report(trial, model, data, spatial_battery(battery) if battery else specs, "multi-attack")
+    damage_and_report(common, model, data, spatial_battery(battery) if battery else specs, "multi-attack")
 
 
 def ensemble(
     members: own.Members,
     data: options.Data,
-    trial: Trial,
+    common: EvaluationOptions,
     weights: own.Weights = "0:1:0.1",
     corruption: own.Corruptions = "snow,gaussian_noise,brightness",
     severity: own.Severities = "3",
@@ -110,7 +110,7 @@ def ensemble(
     ]
     damage = spatial_battery(battery) if battery else specs
     damage_and_report(
-        trial, list(mixed.values()), data, damage, "ensemble", lambda folder: ensemble_report(folder, mixed)
+        common, list(mixed.values()), data, damage, "ensemble", lambda folder: ensemble_report(folder, mixed)
     )
 
 
@@ -136,7 +136,7 @@ def corrupt(
     errors: list[str] = []
     changes = corrupts(corruption.split(","), _numbers(severity), region=region)
     for source in map(load, data):
-        ids = plan_of(Trial(limit=limit, seed=seed), models=[], data=data).ids(source)
+        ids = plan_of(EvaluationOptions(limit=limit, seed=seed), models=[], data=data).ids(source)
         with watch(console, "corrupting") as progress:
             progress.begin(len(ids))
             done = write_images(source, ids, changes, export / source.label, seed, progress.advance)

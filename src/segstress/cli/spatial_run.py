@@ -9,13 +9,13 @@ from typing import Any
 
 from rich.table import Table
 
-from .bundles import Trial
+from .bundles import EvaluationOptions
 from .console import console
 from .running import carry_out, plan_of
 
 
 def damage_and_report(
-    trial: Trial,
+    common: EvaluationOptions,
     models: Sequence[Any],
     data: Sequence[str],
     perturbations: Sequence[Any],
@@ -27,13 +27,13 @@ def damage_and_report(
     from ..planning.spatial import too_large
 
     settings = {"models": list(models), "data": list(data), "perturbations": list(perturbations)}
-    plan = plan_of(trial, exhaustive=True, **settings)
+    plan = plan_of(common, exhaustive=True, **settings)
     carry_out(
         plan,
-        trial,
+        common,
         report or spatial_report,
         _show,
-        folder=trial.folder(name),
+        folder=common.folder(name),
         doing="damaging",
         warnings=too_large(plan),
     )

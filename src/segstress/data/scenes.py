@@ -22,7 +22,7 @@ REACH = 1.27  # of the furthest corner from an object's centre, in half diameter
 
 
 @dataclass(frozen=True)
-class Look:
+class Appearance:
     """From which ranges scenes are drawn; colours are in [0, 1], lengths in pixels."""
 
     ground: tuple[float, float] = (0.4, 0.6)  # colour of the background
@@ -35,8 +35,8 @@ class Look:
     noise: float = 0.012  # standard deviation
 
 
-USUAL = Look()
-SHIFTED = Look(
+USUAL = Appearance()
+SHIFTED = Appearance(
     ground=(0.25, 0.75), relief=0.12, objects=(4, 20), clutter=(4, 10), diameter=(4, 88), lighting=0.35, noise=0.02
 )
 
@@ -54,7 +54,7 @@ class Thing:
 
 
 def draw_scene(
-    random: Generator, sides: Sides, look: Look, grain: float
+    random: Generator, sides: Sides, look: Appearance, grain: float
 ) -> tuple[UInt8[ndarray, "h w 3"], Int64[ndarray, "h w"]]:
     """An image and its labels: a textured ground, objects with the small ones in front, then light and noise."""
     ground = random.uniform(*look.ground, 3)
@@ -75,7 +75,7 @@ def find_border(labels: Int64[ndarray, "h w"], width: int) -> Bool[ndarray, "h w
     return near
 
 
-def _cast(random: Generator, sides: Sides, look: Look, ground: Float[ndarray, " rgb"]) -> list[Thing]:
+def _cast(random: Generator, sides: Sides, look: Appearance, ground: Float[ndarray, " rgb"]) -> list[Thing]:
     """Everything that the scene will hold."""
     density = sides[0] * sides[1] / 96**2
     objects, clutter = (round(density * random.integers(*span, endpoint=True)) for span in (look.objects, look.clutter))

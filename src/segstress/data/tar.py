@@ -15,7 +15,7 @@ from .reading import SUFFIXES, decode_image
 from .sample import Sample
 
 
-class Member(NamedTuple):
+class ArchiveMember(NamedTuple):
     """Where the bytes of one image lie inside an archive."""
 
     shard: Path
@@ -30,11 +30,11 @@ class Tar(Pool):
     """Every image inside the .tar files of a folder, or inside one; read by offset, nothing is unpacked."""
 
     @cached_property
-    def _members(self) -> dict[str, Member]:
+    def _members(self) -> dict[str, ArchiveMember]:
         shards = [self.root] if self.root.is_file() else sorted(self.root.glob("*.tar"))
         if not shards:
             raise BadInput(f"{self.root} holds no .tar files; expected shards of images")
-        members: dict[str, Member] = {}
+        members: dict[str, ArchiveMember] = {}
         for shard in shards:
             members |= {f"{shard.stem}/{member.name}": member for member in _list_members(shard)}
         return members
@@ -60,11 +60,11 @@ class Tar(Pool):
         return unlabelled(id, decode_image(Path(member.name), data))
 
 
-def _list_members(shard: Path) -> list[Member]:
+def _list_members(shard: Path) -> list[ArchiveMember]:
     try:
         with tarfile.open(shard, "r:") as archive:
             return [
-                Member(shard, member.offset_data, member.size, member.name)
+                ArchiveMember(shard, member.offset_data, member.size, member.name)
                 for member in archive
                 if member.isreg() and member.name.lower().endswith(SUFFIXES)
             ]

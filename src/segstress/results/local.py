@@ -110,7 +110,7 @@ class LocalResult:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class ModelFrames:
     """One perturbed image and what every model made of it."""
 
     image: str

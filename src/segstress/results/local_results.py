@@ -12,7 +12,7 @@ from ..attacks import attacks
 from ..core import regions
 from ..corruptions import corruptions
 from ..runtime import Cell
-from .local import LocalResult, Scene
+from .local import LocalResult, ModelFrames
 from .run import Arrays, Run
 from .study import Frame
 
@@ -67,7 +67,7 @@ def _algorithm(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     return algorithm
 
 
-def scenes(folder: Path) -> list[Scene]:
+def scenes(folder: Path) -> list[ModelFrames]:
     """A few images under a few perturbations, as every model saw them."""
     run = Run(folder)
     frames: dict[tuple[str, str, str], dict[str, Frame]] = {}
@@ -84,7 +84,7 @@ def scenes(folder: Path) -> list[Scene]:
                     frame = _frame(id_, cell, goals[-1], sources[key], images, maps)
                     seen = (cell.names["data"], id_, cell.names["perturbation"])
                     frames.setdefault(seen, {})[cell.names["model"]] = frame
-    return [Scene(id_, outcome, by_model, palettes[data]) for (data, id_, outcome), by_model in frames.items()]
+    return [ModelFrames(id_, outcome, by_model, palettes[data]) for (data, id_, outcome), by_model in frames.items()]
 
 
 def _shown(cells: list[Cell]) -> list[Cell]:

@@ -60,7 +60,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Contest:
+class ContestRun:
     """A competition, judged by the masks of its pool."""
 
     name: str

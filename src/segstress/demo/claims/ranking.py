@@ -14,11 +14,11 @@ from ...reports.kit.drawing import Drawing
 from ...reports.kit.table import Column, Table
 from ...reports.study.assessment import Assessment, metric_of
 from .claim import claims
-from .evidence import Contest, Evidence, Need
+from .evidence import ContestRun, Evidence, Need
 from .runs import CLEAN, MODELS, named
 
 FIGURE = "cmiou"  # by which a test set ranks
-MAD = Contest(
+MAD = ContestRun(
     "competition",
     lambda images: {
         "models": named(*MODELS),
@@ -29,7 +29,7 @@ MAD = Contest(
 
 
 @claims.register("6-competition")
-class Ranking:
+class RankingChange:
     """The competition's ranking differs from the ranking by clean images."""
 
     needs: ClassVar[tuple[Need, ...]] = (CLEAN, MAD)

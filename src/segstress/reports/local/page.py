@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
-from ...results.local import HEADLINE, LocalResult, Scene
+from ...results.local import HEADLINE, LocalResult, ModelFrames
 from ...results.study import Frame
 from ..kit.drawing import Drawing
 from ..kit.export import show
@@ -30,7 +30,7 @@ def write_local(
     folder: Path,
     title: str,
     results: Sequence[LocalResult],
-    scenes: Sequence[Scene],
+    scenes: Sequence[ModelFrames],
     tables: Sequence[Table] = (),
     drawings: Sequence[Drawing] = (),
 ) -> Path:
@@ -70,7 +70,7 @@ def leaner(table: Table) -> Table:
     return replace(lean, note=f"{table.note} In every row: {settings}.".strip())
 
 
-def strips(scenes: Sequence[Scene]) -> Iterator[Strip]:
+def strips(scenes: Sequence[ModelFrames]) -> Iterator[Strip]:
     """Show each scene as a row: what was done, the truth, and what every model made of it."""
     names = slugs([f"{scene.image} {scene.outcome}" for scene in scenes])
     for name, scene in zip(names, scenes, strict=True):
