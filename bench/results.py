@@ -83,8 +83,13 @@ def write(folder: Path, images: int, cells: int, shard: int) -> None:
             data={"kind": "shapes"},
             perturbation=perturbations.spec(change),
             seed=0,
-            prints={"model": "m", "data": "d"},
-            facts={"classes": [f"class {k}" for k in range(CLASSES)], "background": 0, "void": "", "palette": []},
+            fingerprints={"model": "m", "data": "d"},
+            dataset_info={
+                "classes": [f"class {k}" for k in range(CLASSES)],
+                "background": 0,
+                "void": "",
+                "palette": [],
+            },
         )
         store.begin(cell)
         goals = GOALS if change.threat else ("any",)

@@ -43,7 +43,7 @@ def standing_error(view: View) -> Pixels:
 class Warm:
     """Climbs one after the other, each from the best image so far, the first from those of a run."""
 
-    rest: ClassVar = "source"
+    positional: ClassVar = "source"
     seeks: ClassVar[Seeks] = "damage"
     reaches: ClassVar[float | None] = None  # as strong as the images it begins with
     source: Path  # folder of a run

@@ -11,7 +11,7 @@ from typing import Any
 from .settings import digest
 
 
-def files_print(folder: Path, paths: Iterable[Path]) -> str:
+def files_fingerprint(folder: Path, paths: Iterable[Path]) -> str:
     """Hash of the names and contents of files, not of the place where their folder lies."""
     return digest(
         [(path.relative_to(folder).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest()) for path in sorted(paths)]

@@ -91,7 +91,7 @@ class Registry(Generic[T]):
     def read(self, spec: Spec) -> dict[str, Any]:
         """A spec as a mapping with `kind`; text is taken apart at the first colon and the question mark.
 
-        Where a class says `rest_is_spec`, all that follows the colon is one setting: a spec with a query of its own."""
+        Where a class says `positional_is_spec`, all that follows the colon is one setting: a spec with its own query."""
         if isinstance(spec, Mapping):
             if "kind" not in spec:
                 raise BadInput(f"{self.noun}: expected a mapping with 'kind', found keys {sorted(spec)}")
@@ -100,10 +100,10 @@ class Registry(Generic[T]):
         kind, colon, rest = head.partition(":")
         plain: dict[str, Any] = {"kind": kind}
         make = self._entry(kind).make if colon else None
-        if getattr(make, "rest_is_spec", False):
+        if getattr(make, "positional_is_spec", False):
             rest, query = f"{rest}{mark}{query}", ""
         if colon:
-            plain[getattr(make, "rest", "name")] = rest
+            plain[getattr(make, "positional", "name")] = rest
         for pair in filter(None, query.split("&")):
             key, equals, value = pair.partition("=")
             if not equals:

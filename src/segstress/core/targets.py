@@ -56,7 +56,7 @@ targets: Registry[Target] = Registry("target")
 class Everywhere:
     """One class on every pixel, void or not: `class:3`, or simply `3`."""
 
-    rest: ClassVar = "id"
+    positional: ClassVar = "id"
     id: Annotated[int, Field(ge=0)]
 
     @property

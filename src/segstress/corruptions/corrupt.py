@@ -31,7 +31,7 @@ from .corruption import Altered, Corruption, alter, corruptions
 class Corrupt:
     """Degrade the whole image or a region of it: `corrupt:fog?severity=3`."""
 
-    rest: ClassVar = "corruption"
+    positional: ClassVar = "corruption"
     corruption: Annotated[Corruption, *corruptions.field()]
     severity: Annotated[float, Field(ge=0, le=5)] = 3.0
     region: Annotated[Region | None, *regions.field()] = None  # none = everywhere

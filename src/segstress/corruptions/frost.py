@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..core import BadInput, settings
-from ..core.fingerprints import files_print
+from ..core.fingerprints import files_fingerprint
 from .corruption import Corruption, Images, Level, Map, corruptions
 from .draws import Draws
 
@@ -48,7 +48,7 @@ class Frost(Corruption):
 
     def fingerprint(self) -> str:
         """Hash of the photographs."""
-        return files_print(Path(self.photographs), _photographs(self.photographs))
+        return files_fingerprint(Path(self.photographs), _photographs(self.photographs))
 
 
 def _rooms(top: float, left: float, picture: Tensor, height: int, width: int) -> tuple[tuple[float, int, int], ...]:

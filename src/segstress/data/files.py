@@ -33,7 +33,7 @@ class Pair(NamedTuple):
 class Files(Dataset):
     """Image files and mask files under one root."""
 
-    rest: ClassVar = "root"
+    positional: ClassVar = "root"
     root: Path
 
     @abstractmethod

@@ -17,7 +17,7 @@ from .sample import Sample
 class Pool(Dataset):
     """Unlabelled images; their classes come from the models or from a class file."""
 
-    rest: ClassVar = "root"
+    positional: ClassVar = "root"
     root: Path
 
     classes: ClassVar[tuple[str, ...]] = ()

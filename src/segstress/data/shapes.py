@@ -38,7 +38,7 @@ class Shapes(Dataset):
     once, when every choice has been made: nothing may be trained, tuned, chosen or debugged on it.
     """
 
-    rest: ClassVar = "split"
+    positional: ClassVar = "split"
     split: Literal["train", "val", "test", "pool", "holdout"] = "test"
     count: Annotated[int, Field(ge=1, le=MOST)] = 24
     size: SceneSize = 96  # pixels, or height x width

@@ -84,7 +84,7 @@ def _interval(losses: np.ndarray, draws: int = 1000) -> Interval:
 def _scores(run: Run, cell: Cell, ids: Sequence[str]) -> np.ndarray:
     """Image accuracy and image mIoU, each from the goal that is best for it; NaN for a spared image."""
     counts = {goal: table for (goal, zone, state), table in run.counts(cell, ids).items() if (zone, state) == WHOLE}
-    nothing = np.zeros((len(ids), len(cell.facts["classes"]), 3), dtype=np.int64)
+    nothing = np.zeros((len(ids), len(cell.dataset_info["classes"]), 3), dtype=np.int64)
     accuracy, miou = (counts.get(goal, counts.get("any", nothing)) for goal in ("accuracy", "miou"))
     return np.stack([image_accuracy(accuracy), image_miou(miou)], axis=-1)
 

@@ -60,7 +60,9 @@ def _choices(plan: Plan, audited: Battery, store: Store, cells: Sequence[Cell], 
     choices = []
     for chain in chains(plan, cells, chained=True):
         if len(chain) > 1:
-            clean = next(c for c in cells if c.prints == chain[0].prints and c.perturbation["kind"] == "clean")
+            clean = next(
+                c for c in cells if c.fingerprints == chain[0].fingerprints and c.perturbation["kind"] == "clean"
+            )
             affordable = affordable_passes(plan, chain[0], workers) if plan.budget else float("inf")
             spend = audited.rest(len(plan.ids(datasets.build(clean.data))))
             rule = SelectionRule(audited.tolerance, audited.core, spend, affordable)
@@ -74,7 +76,7 @@ def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cel
     waves = [digest(perturbations.spec(change)) for change in plan.waves() if _harms(change)] if chained else []
     found: dict[str, list[Cell]] = {}
     for cell in cells:
-        threat = [dict(cell.prints), cell.perturbation.get("threat")]
+        threat = [dict(cell.fingerprints), cell.perturbation.get("threat")]
         found.setdefault(digest(threat) if digest(dict(cell.perturbation)) in waves else cell.key, []).append(cell)
     return list(found.values())
 

@@ -23,7 +23,7 @@ from .weights import load_weights
 class Checkpoint(Model):
     """What training has saved: `checkpoint:runs/mine/model.safetensors`."""
 
-    rest: ClassVar = "path"
+    positional: ClassVar = "path"
     path: Path
 
     @property

@@ -30,7 +30,7 @@ ZOO = Path(__file__).parent.parent / "zoo"
 class Compact(Model):
     """A small network: `compact:cnn` untrained, `compact:cnn-normal` from the zoo."""
 
-    rest: ClassVar = "name"
+    positional: ClassVar = "name"
     name: str = "cnn-normal"
     classes: Annotated[int, Field(ge=1)] = 7  # of an untrained network
     channels: Annotated[int, Field(ge=1)] = 3  # of its images

@@ -20,7 +20,7 @@ from .weights import load_weights
 class Factory(Model):
     """What a function of yours returns: `factory:nets.py:enet` or `factory:package.module:function`."""
 
-    rest: ClassVar = "function"
+    positional: ClassVar = "function"
     function: str  # file.py:function or module:function
     classes: int | None = None  # given to the function when it is set
     arguments: dict[str, Any] = Field(default_factory=dict)  # further keywords for the function

@@ -24,7 +24,7 @@ MASKED = ("maskformer", "mask2former")  # model types that answer by masks with 
 class HuggingFace(Model):
     """A network saved by transformers: `hf:folder`, or `hf:folder/config.json` for its untrained architecture."""
 
-    rest: ClassVar = "path"
+    positional: ClassVar = "path"
     path: Path
 
     @property

@@ -22,7 +22,7 @@ TOLERANCE = 1e-3  # largest difference to onnxruntime, as a share of the largest
 class Onnx(Model):
     """A network in an ONNX file: `onnx:mine.onnx`; refused when its torch twin answers otherwise than onnxruntime."""
 
-    rest: ClassVar = "path"
+    positional: ClassVar = "path"
     path: Path
     size: int = 64  # side of the image for that comparison where the file leaves it open
 

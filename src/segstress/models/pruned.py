@@ -18,7 +18,7 @@ from .model import Model, models
 class Pruned(Model):
     """A copy of another model without a random part of its smaller weights: `pruned:compact:cnn-normal?share=0.3`."""
 
-    rest: ClassVar = "of"
+    positional: ClassVar = "of"
     of: str | dict[str, Any]  # spec of the model
     share: Annotated[float, Field(ge=0, lt=1)] = 0.2  # of each layer's weights
     seed: int = 0  # which of several copies

@@ -21,7 +21,7 @@ from .weights import load_weights
 class SMP(Model):
     """A decoder of segmentation_models_pytorch on an encoder: `smp:unet?encoder=resnet34&classes=21&weights=a.pth`."""
 
-    rest: ClassVar = "architecture"
+    positional: ClassVar = "architecture"
     architecture: str
     encoder: str = "resnet34"
     classes: int = 21

@@ -19,7 +19,7 @@ from .weights import fill, read_weights
 class Torchvision(Model):
     """A network of torchvision with weights of yours: `torchvision:deeplabv3_resnet50?weights=mine.pth`."""
 
-    rest: ClassVar = "name"
+    positional: ClassVar = "name"
     name: str
     classes: int = 21
     weights: Path | None = None  # a state_dict; none = untrained, nothing is ever downloaded

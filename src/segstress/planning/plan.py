@@ -136,8 +136,8 @@ class Plan:
                 data=datasets.spec(data),
                 perturbation=perturbations.spec(change),
                 seed=self.seed,
-                prints={"model": weights, "data": content},
-                facts=_facts(data),
+                fingerprints={"model": weights, "data": content},
+                dataset_info=_dataset_info(data),
                 files=files,
             )
             for model, weights in zip(built, prints, strict=True)
@@ -152,7 +152,7 @@ class Plan:
         return [id_ for id_ in ids if id_ in chosen]
 
 
-def _facts(data: Dataset) -> dict[str, Any]:
+def _dataset_info(data: Dataset) -> dict[str, Any]:
     return {
         "classes": list(data.classes),
         "background": data.background,

@@ -71,11 +71,15 @@ def scenes(folder: Path) -> list[ModelFrames]:
     """A few images under a few perturbations, as every model saw them."""
     run = Run(folder)
     frames: dict[tuple[str, str, str], dict[str, Frame]] = {}
-    palettes = {cell.names["data"]: tuple(tuple(colour) for colour in cell.facts["palette"]) for cell in run.cells}
+    palettes = {
+        cell.names["data"]: tuple(tuple(colour) for colour in cell.dataset_info["palette"]) for cell in run.cells
+    }
     for clean in (cell for cell in run.cells if cell.perturbation["kind"] == "clean"):
         shown = run.kept(clean)[:IMAGES]
         sources, _ = run.pictures(clean, shown)
-        for cell in _shown([cell for cell in run.cells if cell.prints == clean.prints and cell is not clean]):
+        for cell in _shown(
+            [cell for cell in run.cells if cell.fingerprints == clean.fingerprints and cell is not clean]
+        ):
             images, maps = run.pictures(cell, shown)
             for key in sorted(sources):
                 id_ = key.partition("|")[2]

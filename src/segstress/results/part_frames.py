@@ -36,7 +36,7 @@ def parts_frames(run: Run, clean: Cell, cell: Cell, alone: Alone) -> tuple[Parts
 def _attacked(cell: Cell, alone: Alone, truth: np.ndarray, id_: str) -> np.ndarray:
     valid = truth >= 0
     if alone.parts == "objects":
-        attacked: np.ndarray = valid & (truth != cell.facts["background"])
+        attacked: np.ndarray = valid & (truth != cell.dataset_info["background"])
     else:
         attacked = (sampled(torch.from_numpy(valid), alone.number, cell.seed, id_) > 0).numpy()
     return attacked

@@ -94,7 +94,7 @@ class Run:
         code = np.ravel_multi_index(indices, [len(key.dictionary) for key in keys]) if len(table) else np.empty(0, int)
         cases = np.where(image < 0, -1, code)
         columns = {name: table[name].to_numpy() for name in ("class", "hits", "predicted", "actual")}
-        shape = (len(ids), len(cell.facts["classes"]), 3)
+        shape = (len(ids), len(cell.dataset_info["classes"]), 3)
         counts = {}
         for case in np.flatnonzero(np.bincount(cases[cases >= 0])):
             rows = np.flatnonzero(cases == case)

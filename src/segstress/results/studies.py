@@ -28,7 +28,7 @@ def read_studies(run: Run) -> list[Study]:
     """One study for each model, dataset and threat of a run."""
     studies = []
     for clean in (cell for cell in run.cells if cell.perturbation["kind"] == "clean"):
-        same = [cell for cell in run.cells if (cell.prints, cell.seed) == (clean.prints, clean.seed)]
+        same = [cell for cell in run.cells if (cell.fingerprints, cell.seed) == (clean.fingerprints, clean.seed)]
         others = [(cell, run.perturbations[cell.key]) for cell in same if cell is not clean]
         for threat in list(dict.fromkeys(_threat(change) for _, change in others)) or [""]:
             members = [(cell, change) for cell, change in others if _threat(change) == threat]
@@ -46,7 +46,7 @@ def study_of(run: Run, clean: Cell, members: Members) -> Study:
     base = _outcome(run, clean, run.perturbations[clean.key], ids)
     joint = [(cell, change) for cell, change in members if not change.parts]
     threat = next((change.threat for _, change in members), None)
-    facts, battery = clean.facts, run.plan.battery_label if threat else ""
+    facts, battery = clean.dataset_info, run.plan.battery_label if threat else ""
     return Study(
         model=clean.names["model"],
         data=clean.names["data"],
@@ -192,9 +192,9 @@ def _provenance(run: Run, clean: Cell) -> Mapping[str, str]:
     environment = run.environment
     return {
         "model": json.dumps(clean.model),
-        "model hash": clean.prints["model"],
+        "model hash": clean.fingerprints["model"],
         "data": json.dumps(clean.data),
-        "data hash": clean.prints["data"],
+        "data hash": clean.fingerprints["data"],
         "seed": str(clean.seed),
         "numerics": ", ".join(f"{key} {value}" for key, value in environment["numerics"].items()),
         "versions": ", ".join(f"{key} {value}" for key, value in environment["versions"].items()),

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..core import digest
+from ..core import BadInput, digest
 from ..core.files import write
 from ..data.packed_arrays import pack, unpack
 from .parquet import read_table, write_table
@@ -44,6 +44,7 @@ SCHEMAS = {  # images last: it says that the shard is whole
     "traces": TRACES,
     "images": IMAGES,
 }
+EARLIER = {"prints": "fingerprints", "facts": "dataset_info"}  # what version 0.1.0 before rooms called them
 ORDER = ("image", "goal", "state", "zone", "class", "object", "forwards")  # by which rows are sorted
 
 
@@ -56,8 +57,8 @@ class Cell:
     data: Mapping[str, Any]
     perturbation: Mapping[str, Any]
     seed: int
-    prints: Mapping[str, str]  # fingerprints of the model and of the data
-    facts: Mapping[str, Any]  # what a report must know of the data: classes, background, void, palette
+    fingerprints: Mapping[str, str]  # fingerprints of the model and of the data
+    dataset_info: Mapping[str, Any]  # what a report must know of the data: classes, background, void, palette
     files: Sequence[str] = ()  # fingerprints of the files that the perturbation reads
 
     @property
@@ -68,7 +69,7 @@ class Cell:
     @property
     def key(self) -> str:
         """Folder name: the label, and a hash of what is asked (never of where it lies or how it runs)."""
-        asked = {"perturbation": dict(self.perturbation), "seed": self.seed, **self.prints}
+        asked = {"perturbation": dict(self.perturbation), "seed": self.seed, **self.fingerprints}
         if self.files:
             asked["files"] = list(self.files)
         return f"{re.sub('[^A-Za-z0-9.=+]+', '-', self.label).strip('-')[:100]}-{digest(asked)}"
@@ -115,8 +116,7 @@ class Store:
 
     def cells(self) -> list[Cell]:
         """Every cell that was begun, in the order of their keys."""
-        paths = sorted(self.folder.glob("cells/*/cell.json"))
-        return [Cell(**json.loads(path.read_text())) for path in paths]
+        return [_read_cell(path) for path in sorted(self.folder.glob("cells/*/cell.json"))]
 
     def begin(self, cell: Cell) -> None:
         """Make a place for a cell."""
@@ -196,3 +196,11 @@ class Store:
 
 def _image(key: str) -> str:
     return key.partition("|")[2]
+
+
+def _read_cell(path: Path) -> Cell:
+    plain = json.loads(path.read_text())
+    try:
+        return Cell(**{EARLIER.get(key, key): value for key, value in plain.items()})
+    except TypeError as error:
+        raise BadInput(f"{path} was written by another version of segstress ({error}); use that version") from error

@@ -18,7 +18,7 @@ def fruits():
     class Apple:
         """A round one."""
 
-        rest = "colour"
+        positional = "colour"
         colour: str = "red"
         size: float = 1.0
         seeds: tuple[int, ...] = ()

@@ -11,7 +11,7 @@ import torch
 
 from segstress.core import BadImage, BadInput
 from segstress.data import load
-from segstress.data.scenes import CLASSES, USUAL, Look, Thing, covers, draw_scene, find_border
+from segstress.data.scenes import CLASSES, USUAL, Appearance, Thing, covers, draw_scene, find_border
 
 
 def random(seed: int) -> np.random.Generator:
@@ -98,7 +98,7 @@ def test_shapes_have_their_area_however_they_are_turned(kind: str, area: float) 
 
 
 def test_grain_lies_at_the_angle_of_its_class_and_below_eps() -> None:
-    still = Look(relief=0.0, lighting=0.0, noise=0.0)
+    still = Appearance(relief=0.0, lighting=0.0, noise=0.0)
     with_grain, labels = draw_scene(random(3), (96, 96), still, grain=0.024)
     without, same = draw_scene(random(3), (96, 96), still, grain=0.0)
     grain = with_grain.astype(int) - without
@@ -117,7 +117,7 @@ def test_grain_lies_at_the_angle_of_its_class_and_below_eps() -> None:
 
 def test_small_objects_lie_in_front_of_large_ones() -> None:
     """The other way round, large objects hide most small ones: outlines fill 0.15 of the scene, not 0.28."""
-    crowded = Look(objects=(30, 30), diameter=(8, 90))
+    crowded = Appearance(objects=(30, 30), diameter=(8, 90))
     scenes = [draw_scene(random(seed), (96, 96), crowded, grain=0.0)[1] for seed in range(8)]
     assert np.mean([find_border(labels, 1) for labels in scenes]) > 0.22
 

@@ -16,8 +16,8 @@ CELL = Cell(
     data={},
     perturbation={"kind": "attack"},
     seed=0,
-    prints={"model": "m", "data": "d"},
-    facts={"classes": ["sky", "sea"]},
+    fingerprints={"model": "m", "data": "d"},
+    dataset_info={"classes": ["sky", "sea"]},
 )
 OBJECT = {"goal": "any", "object": 1, "class": 0, "area": 9, "clean": 8, "correct": 5, "kept": 4}
 

@@ -25,7 +25,7 @@ EIGHT_BITS = 0.5 / 255  # the farthest that rounding to 8 bits carries a pixel
 class Transfer:
     """Replay stored images, whatever model they were made for (Papernot et al. 2016, arXiv:1605.07277)."""
 
-    rest: ClassVar = "source"
+    positional: ClassVar = "source"
     seeks: ClassVar[Seeks] = "damage"
     reaches: ClassVar[float | None] = None  # as strong as the images are
     source: Path  # folder of a run, of one of its cells, or of PNG, NPY or NPZ files named by image id

@@ -22,8 +22,8 @@ class Majority:
     nothing. The split's own resize rule must bring its labels to the size at which the model sees images.
     """
 
-    rest: ClassVar = "data"
-    rest_is_spec: ClassVar = True
+    positional: ClassVar = "data"
+    positional_is_spec: ClassVar = True
     data: Annotated[Dataset, *datasets.field()]
 
     @property

@@ -10,7 +10,7 @@ from jaxtyping import Int64
 from torch import Tensor
 
 from ...core import BadImage, BadInput, Batch, Scene, Wanted, settings, targets
-from ...core.fingerprints import files_print
+from ...core.fingerprints import files_fingerprint
 from ...data.reading import read_mask
 
 
@@ -22,7 +22,7 @@ class Map:
     Example: `map:wanted.png?ignore=255`. Pixels that are ignored may become anything.
     """
 
-    rest: ClassVar = "source"
+    positional: ClassVar = "source"
     source: Path  # file or folder
     ignore: int | None = None  # the id that wants nothing; none = every pixel counts
 
@@ -34,12 +34,12 @@ class Map:
     def fingerprint(self) -> str:
         """Hash of the maps."""
         if self.source.is_file():
-            return files_print(self.source.parent, [self.source])
+            return files_fingerprint(self.source.parent, [self.source])
         if not self.source.is_dir():
             raise BadInput(
                 f"target map '{self.source}' does not exist; expected a PNG file or a folder with <image id>.png"
             )
-        return files_print(self.source, self.source.rglob("*.png"))
+        return files_fingerprint(self.source, self.source.rglob("*.png"))
 
     def wanted(self, batch: Batch, scene: Scene) -> Wanted:
         """The map of each image."""

@@ -21,7 +21,7 @@ class Prediction:
     and, like those of the judge, are not counted among the attack's.
     """
 
-    rest: ClassVar = "image"
+    positional: ClassVar = "image"
     image: str | None = None  # id; none = the next in the dataset's order, after the last the first
 
     @property

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ..batch import Batch
 from ..errors import BadImage, BadInput
-from ..fingerprints import files_print
+from ..fingerprints import files_fingerprint
 from ..settings import settings
 from .region import regions
 
@@ -23,7 +23,7 @@ from .region import regions
 class MaskFolder:
     """Masks from a folder, `<image id>.png`, as large as the image: any value but 0 belongs."""
 
-    rest: ClassVar = "folder"
+    positional: ClassVar = "folder"
     folder: str
 
     def mask(self, batch: Batch, seed: int) -> Bool[Tensor, "b h w"]:
@@ -35,7 +35,7 @@ class MaskFolder:
     def fingerprint(self) -> str:
         """Hash of the masks."""
         self._check()
-        return files_print(Path(self.folder), Path(self.folder).rglob("*.png"))
+        return files_fingerprint(Path(self.folder), Path(self.folder).rglob("*.png"))
 
     def _check(self) -> None:
         if not Path(self.folder).is_dir():

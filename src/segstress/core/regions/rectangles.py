@@ -48,7 +48,7 @@ class Rectangles(ABC):
 class Patches(Rectangles):
     """A share of the patches of a grid, drawn anew for every image (arXiv:2504.01632, section 3)."""
 
-    rest: ClassVar = "ratio"
+    positional: ClassVar = "ratio"
     ratio: Annotated[float, Field(ge=0, le=1)] = 0.5  # share of the patches
     size: Pixels = 64  # side of a patch
     mode: Literal["exact", "bernoulli"] = "exact"  # the same number in every image, or each patch by itself
@@ -76,7 +76,7 @@ class Patches(Rectangles):
 class Box(Rectangles):
     """One rectangle at the centre or in a corner."""
 
-    rest: ClassVar = "position"
+    positional: ClassVar = "position"
     position: Position = "centre"
     height: Pixels = 64
     width: Pixels = 64
@@ -114,7 +114,7 @@ class Given(Rectangles):
 class RandomBoxes(Rectangles):
     """Some rectangles in random places, drawn anew for every image; they may overlap."""
 
-    rest: ClassVar = "count"
+    positional: ClassVar = "count"
     count: Pixels = 1
     height: Pixels = 64
     width: Pixels = 64

@@ -31,7 +31,7 @@ regions: Registry[Region] = Registry("region")
 class Classes:
     """The pixels whose true class is one of those given."""
 
-    rest: ClassVar = "classes"
+    positional: ClassVar = "classes"
     classes: tuple[int, ...] | int
 
     def mask(self, batch: Batch, seed: int) -> Bool[Tensor, "b h w"]:
