@@ -8,9 +8,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..core import Registry
-from .search.problem import Problem, Seeks
+from .search.problem import Keep, Problem, Seeks
 
-__all__ = ["Algorithm", "Seeks", "attacks"]
+__all__ = ["Algorithm", "Keep", "Seeks", "attacks", "needs_weights"]
 
 
 @runtime_checkable
@@ -25,8 +25,15 @@ class Algorithm(Protocol):
         ...
 
     def passes(self) -> tuple[int, int]:
-        """The most forwards and backwards that one image costs."""
+        """The most forwards and backwards that its loop costs an image; `Attack` adds the looks around it."""
         ...
 
 
 attacks: Registry[Algorithm] = Registry("attack")
+
+
+def needs_weights(algorithm: Algorithm) -> bool:
+    """Whether it weighs classes by their pixels in a training split, so that `Attack` must be given the weights.
+
+    An algorithm says so by a setting `balance`; a preset may fix it."""
+    return getattr(algorithm, "balance", "image") == "split"

@@ -80,7 +80,8 @@ class Alone:
     def passes(self, parts: int) -> tuple[int, int]:
         """The most forwards and backwards that an image of so many parts costs."""
         forwards, backwards = self.algorithm.passes()
-        return parts * forwards, parts * backwards
+        looks = forwards + 2  # at the clean image and at the last iterate
+        return parts * looks, parts * backwards
 
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
         """Every part attacked, as the model itself sees it; no class is background here."""
@@ -127,7 +128,7 @@ class Alone:
         aims = parts == torch.tensor(chosen, device=parts.device)[:, None, None]
         problem = Problem(model, copies, self.threat, aim=aims, seed=seed)
         problem.peek(self.algorithm.run(problem))
-        delta, allowed = problem.trackers["accuracy"].delta, problem.feasible
+        delta, allowed = problem.best()["accuracy"], problem.feasible
         return Strike(
             place=place,
             numbers=tuple(part - 1 for part in chosen),

@@ -73,7 +73,7 @@ class MultiAttack:
     def passes(self) -> tuple[int, int]:
         """The most forwards and backwards that one image costs."""
         forwards, backwards = self.attack.passes()
-        return 1 + self.number * forwards, self.number * backwards
+        return 1 + self.number * (forwards + 1), self.number * backwards
 
     @torch.no_grad()
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:

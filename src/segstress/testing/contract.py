@@ -148,7 +148,7 @@ def check_keeps_budget(algorithm: Algorithm) -> None:
     handle = model.register_forward_hook(lambda *_: calls.append(1))
     perturbed = perturb(attack_of(algorithm), model, batch)
     handle.remove()
-    forwards, backwards = algorithm.passes()
+    forwards, backwards = attack_of(algorithm).passes()
     assert int(perturbed.forwards[0]) == len(calls), f"counted {int(perturbed.forwards[0])} forwards, made {len(calls)}"
     assert len(calls) <= forwards, f"{len(calls)} forwards, declared {forwards}"
     assert int(perturbed.backwards[0]) <= backwards, f"{int(perturbed.backwards[0])} backwards, declared {backwards}"

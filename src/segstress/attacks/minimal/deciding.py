@@ -15,7 +15,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..losses import Pixels, View
-from ..search.problem import PerImage, Problem
+from ..search.feasible import PerImage, per_image
+from ..search.problem import Problem
 
 SHARPEST = 100.0  # in one over the clean image's mean margin
 
@@ -67,7 +68,7 @@ def easiest_rivals(problem: Problem, radius: Float[Tensor, " b"], classes: int) 
         leads: list[Pixels] = []
         lead = partial(_lead, rival, leads)
         uphill = allowed.steepest(problem.look(clean, lead).gradient)
-        problem.peek(radius[:, None, None, None] * uphill, lead, radius=radius)
+        problem.peek(per_image(radius) * uphill, lead, radius=radius)
         gap, gain = -leads[0], leads[-1] - leads[0]
         way = gap.clamp(min=0) / gain.clamp(min=1e-12)
         ways.append(torch.where(problem.labels == rival, torch.inf, way))

@@ -7,17 +7,19 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from ..losses import Pixels, View, losses
+from ..losses.logits import ratio_of_logits
 
 
-def logit_ratio(view: View, *, released: bool = False) -> Pixels:
+def logit_ratio(view: View, *, differentiated: bool = False, tolerance: float = 0.0) -> Pixels:
     """How far a pixel is from being won, in units of the logits' spread (DLR+ of arXiv:2206.07179).
 
-    The unit is a constant: the published code follows its slope too (`released`), which can lead away from the
-    nearest border. Two classes have no third to take the spread from, so the image's mean distance is the unit."""
+    The unit is a constant: the published code follows its slope too (`differentiated`), which can lead away from the
+    nearest border. Its tolerance is added to the label's lead, whatever the side. Two classes have no third to take the
+    spread from, so the image's mean distance is the unit; in the published code's reading it is one logit."""
     side = 1 if view.targeted else -1
-    if released:
-        return side * losses.get("dlr")(view)
-    distance = side * losses.get("margin")(view)
+    if differentiated:
+        return side * ratio_of_logits(view, tolerance)
+    distance = side * (losses.get("margin")(view) - tolerance)
     if view.logits.shape[1] == 2:
         total = (distance.detach().abs() * view.aim).flatten(1).sum(1)
         unit = (total / view.aim.flatten(1).sum(1).clamp(min=1))[:, None, None]

@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Shaped
 from torch import Tensor
 
 from ...core import Norm
 
 Deltas = Float[Tensor, "b c h w"]
 PerImage = Float[Tensor, " b"]
+
+
+def per_image(values: Shaped[Tensor, " b"]) -> Shaped[Tensor, "b 1 1 1"]:
+    """One value an image, in the shape in which it multiplies deltas."""
+    return values[:, None, None, None]
 
 
 class Feasible:
@@ -30,14 +35,14 @@ class Feasible:
             if math.isinf(radius):
                 return delta
             radius = delta.new_full((1,), radius)
-        limit = radius[:, None, None, None]
+        limit = per_image(radius)
         if self.norm == "linf":
             return delta.clamp(-limit, limit)
         if self.norm == "l0":
             return delta * _largest(delta, radius)
         if self.norm == "l1":
             return _soften(delta, radius)
-        length = delta.flatten(1).norm(dim=1)[:, None, None, None]
+        length = per_image(delta.flatten(1).norm(dim=1))
         return delta * (limit / length.clamp(min=torch.finfo(delta.dtype).tiny)).clamp(max=1)
 
     def size(self, delta: Deltas) -> PerImage:
@@ -60,7 +65,7 @@ class Feasible:
         """The direction of length one along which the loss grows fastest."""
         if self.norm == "linf":
             return gradient.sign()
-        length = gradient.flatten(1).norm(dim=1)[:, None, None, None]
+        length = per_image(gradient.flatten(1).norm(dim=1))
         return gradient / length.clamp(min=torch.finfo(gradient.dtype).tiny)
 
     def along(self, gradient: Deltas) -> Deltas:
@@ -68,7 +73,7 @@ class Feasible:
 
         In l2 it is a tenth of the radius long: longer steps spend length on pixels that are won already."""
         l2_length = gradient[0].numel() ** 0.5 if self.norm == "linf" else 0.1
-        length = gradient.flatten(1).norm(dim=1)[:, None, None, None]
+        length = per_image(gradient.flatten(1).norm(dim=1))
         return l2_length * (gradient / length.clamp(min=torch.finfo(gradient.dtype).tiny))
 
     def apply(self, delta: Deltas) -> Deltas:
@@ -91,7 +96,7 @@ def _soften(delta: Deltas, radius: PerImage) -> Deltas:
     order = flat.sort(dim=1, descending=True).values
     count = torch.arange(1, order.shape[1] + 1, device=delta.device)
     amounts = (order.cumsum(1) - radius[:, None]) / count
-    amount = amounts.amax(1).clamp(min=0)[:, None, None, None]
+    amount = per_image(amounts.amax(1).clamp(min=0))
     return delta.sign() * (delta.abs() - amount).clamp(min=0)
 
 

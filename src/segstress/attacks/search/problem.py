@@ -23,6 +23,7 @@ Deltas = Float[Tensor, "b c h w"]
 PerImage = Float[Tensor, " b"]
 Mask = Bool[Tensor, "b h w"]
 Seeks = Literal["damage", "smallness"]
+Keep = Literal["best", "accuracy", "smallest", "last"]
 THRESHOLDS = (0.99, 0.95, 0.9)  # shares of won pixels for which a search for smallness keeps its best
 
 
@@ -75,7 +76,7 @@ class Problem:
         weights: tuple[float, ...] = (),
         seed: int = 0,
         draws: int = 1,
-        keep: Literal["best", "last"] = "best",
+        keep: Keep = "best",
     ) -> None:
         if model.training:
             raise BadInput("the model is in train mode, so its output depends on the batch; call model.eval() first")
@@ -91,17 +92,42 @@ class Problem:
         self.feasible = Feasible(batch.images, threat.norm, region)
         self.forwards = torch.zeros(len(batch), dtype=torch.int64)
         self.backwards = torch.zeros(len(batch), dtype=torch.int64)
-        goals = ["any"] if self.targeted else ["accuracy", "miou"]
-        self.trackers = {goal: Tracker(batch.images) for goal in (goals if math.isfinite(threat.radius) else [])}
+        self._trackers = {goal: Tracker(batch.images, newest=keep == "accuracy") for goal in self._goals()}
         lower = [share for share in THRESHOLDS if share < threat.enough]
         shares = [threat.enough, *lower] if seeks == "smallness" else []
-        self.smallest = {f"{100 * share:g}%": Smallest(batch.images, share) for share in shares}
+        newest = keep == "smallest"
+        self._smallest = {f"{100 * share:g}%": Smallest(batch.images, share, newest=newest) for share in shares}
         self._unfinished, self._looks = list(range(len(batch))), 0
         self.history = History()
         self._past: Past | None = None
         self._first_distance: PerImage | None = None
-        if keep == "best":
+        if keep != "last":
             self.peek(torch.zeros_like(batch.images))
+
+    def _goals(self) -> tuple[str, ...]:
+        """What the most harmful delta inside the ball is kept for; a search for smallness alone keeps none."""
+        if math.isinf(self.threat.radius) or self.keep in ("smallest", "last"):
+            return ()
+        return ("any",) if self.targeted or self.keep == "accuracy" else ("accuracy", "miou")
+
+    def best(self) -> dict[str, Deltas]:
+        """The most harmful deltas so far inside the threat's ball, one for each goal."""
+        return {goal: tracker.delta for goal, tracker in self._trackers.items()}
+
+    def smallest(self) -> dict[str, Deltas]:
+        """The smallest deltas so far that do enough, one for each threshold, that of the threat first.
+
+        Until one does enough it is the most harmful."""
+        return {goal: smallest.delta for goal, smallest in self._smallest.items()}
+
+    def smallest_size(self, goal: str | None = None) -> Float[Tensor, " b"]:
+        """How long the smallest is, of the threat's threshold or of another; longer than any delta where none does."""
+        return self._smallest[next(iter(self._smallest)) if goal is None else goal].score
+
+    def forget_failures(self) -> None:
+        """Put the clean image in the place of every smallest delta that does not do enough."""
+        for smallest in self._smallest.values():
+            smallest.forget_failures()
 
     @property
     def finished(self) -> bool:
@@ -139,7 +165,7 @@ class Problem:
             select(self.feasible.apply(delta), places).detach(), places, loss, progress, track, slope
         )
         verdict = cache(partial(self._judge, views, places))
-        if self.keep == "best":
+        if self.keep != "last":
             self._remember(delta, verdict())
             views.clear()  # their logits need not outlive the look
         whole = len(self.batch)
@@ -201,7 +227,7 @@ class Problem:
         return Past(*(select(each, places) for each in self._past))
 
     def _judge(self, views: list[View], places: list[int]) -> Verdict:
-        wanted = self.seeks == "damage" or bool(self.trackers)
+        wanted = self.seeks == "damage" or bool(self._trackers)
         standing, miou = mean([judge(view, miou=wanted) for view in views])
         whole, aimed = len(self.batch), select(self.aimed, places)
         won = 1 - (standing / aimed.clamp(min=1)).to(self.batch.images)
@@ -215,15 +241,16 @@ class Problem:
     def _remember(self, delta: Deltas, found: Verdict) -> None:
         """Show the iterate to the trackers where it lies inside the threat's ball, and let finished images go."""
         size = self.feasible.size(delta)
-        for smallest in self.smallest.values():
+        for smallest in self._smallest.values():
             smallest.show(found.standing, self.aimed, size, delta)
-        if not self.trackers:
+        if not self._trackers:
             return
         inside = size <= self.threat.radius * (1 + 1e-6)
-        for goal, tracker in self.trackers.items():
+        for goal, tracker in self._trackers.items():
             tracker.show(found.miou if goal == "miou" else found.standing, delta, inside)
+        first = next(iter(self._trackers.values()))
         if not self.targeted:
-            self.history.note(self.forwards, self.trackers["accuracy"].score)
+            self.history.note(self.forwards, first.score)
         if self.seeks == "damage":
-            left = next(iter(self.trackers.values())).score > 0
+            left = first.score > 0
             self._unfinished = [place for place in self._unfinished if left[place]]
