@@ -45,7 +45,7 @@ TABLE = {
     "sea": (2, ["sea-mce-bal", "sea-mce", "sea-jsd"]),
     # arXiv:2306.12941v1, in the order of its code: MCE, BCE (SegPGD), JS, MSL.
     "sea-v1": (2, ["sea-mce", "sea-bce", "sea-jsd", "sea-msl"]),
-    # arXiv:2407.09150, the release: ALMA prox at 1e-4, DAG at 0.001 and 0.003, APGD at one radius, MSL tracked by itself.
+    # arXiv:2407.09150, the release: ALMA prox at 1e-4, DAG at 0.001 and 0.003, APGD at one radius, MSL tracks itself.
     "trying-harder": (
         2,
         [
