@@ -78,10 +78,10 @@ class Attack:
     @property
     def name(self) -> str:
         """What it does and where, derived from its settings."""
-        places = "".join(f" {word} {regions.name(r)}" for word, r in (("in", self.region), ("at", self.aim)) if r)
+        where = "".join(f" {word} {regions.name(r)}" for word, r in (("in", self.region), ("at", self.aim)) if r)
         extras = (" weighted" if self.weights else "") + (f" of {self.draws} draws" if self.draws > 1 else "")
         extras += f" keeping {self.keep}" if self._own_keep not in ("best", self.keep) else ""
-        return f"{attacks.name(self.algorithm)}{places}{extras}"
+        return f"{attacks.name(self.algorithm)}{where}{extras}"
 
     @property
     def label(self) -> str:

@@ -93,8 +93,8 @@ def check_returns_best(algorithm: Algorithm) -> None:
     """No iterate inside the ball was better than what is returned."""
     model = toy_model()
     whole = toy_batch(model)
-    for place in range(len(whole)):
-        batch = whole.pick([place])
+    for index in range(len(whole)):
+        batch = whole.pick([index])
         seen: list[int] = []
 
         handle = model.register_forward_hook(partial(_watch, batch, seen))
@@ -109,7 +109,7 @@ def check_ignores_void(algorithm: Algorithm) -> None:
     model = toy_model()
     batch = toy_batch(model)
     other = replace(batch, labels=torch.where(batch.valid, batch.labels, 1))
-    one, two = (perturb(attack_of(algorithm), model, each).results[0].images for each in (batch, other))
+    one, two = (perturb(attack_of(algorithm), model, shown).results[0].images for shown in (batch, other))
     assert torch.equal(one, two), "labels under void changed the result"
 
 
@@ -126,12 +126,12 @@ def check_alone_as_in_batch(algorithm: Algorithm) -> None:
     model = toy_model()
     batch = toy_batch(model)
     together = perturb(attack_of(algorithm), model, batch)
-    for place in range(len(batch)):
-        alone = perturb(attack_of(algorithm), model, batch.pick([place]))
+    for index in range(len(batch)):
+        alone = perturb(attack_of(algorithm), model, batch.pick([index]))
         for one, many in zip(alone.results, together.results, strict=True):
-            apart = float((one.images[0] - many.images[place]).abs().max())
-            assert apart <= 1e-9, f"image {place} alone and in a batch differ by {apart} for goal {one.goal}"
-        assert int(alone.forwards[0]) == int(together.forwards[place]), "passes depend on the batch"
+            apart = float((one.images[0] - many.images[index]).abs().max())
+            assert apart <= 1e-9, f"image {index} alone and in a batch differ by {apart} for goal {one.goal}"
+        assert int(alone.forwards[0]) == int(together.forwards[index]), "passes depend on the batch"
 
 
 def check_leaves_model(algorithm: Algorithm) -> None:
@@ -170,8 +170,8 @@ def check_reaches(algorithm: Algorithm) -> None:
     assert algorithm.reaches is not None, "it declares nothing; leave this check out"
     model = linear_model()
     batch = toy_batch(model, wide=False)
-    for place, radius in enumerate(smallest_radius(model, batch, 0.99).tolist()):
-        image = batch.pick([place])
+    for index, radius in enumerate(smallest_radius(model, batch, 0.99).tolist()):
+        image = batch.pick([index])
         result = perturb(attack_of(algorithm, algorithm.reaches * radius), model, image).results[0]
         allowed = int(image.valid.sum()) - math.ceil(0.99 * int(image.valid.sum()))
         left = int(standing(model, image, result.images))

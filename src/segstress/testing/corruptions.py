@@ -66,10 +66,10 @@ def check_repeats_by_id(corruption: Corruption) -> None:
     for severity in STRENGTHS:
         one, two = (alter(corruption, images, severity, ids=IDS, seed=3).images for _ in range(2))
         assert torch.equal(one, two), "two runs with one seed differ"
-        for place, id_ in enumerate(IDS):
-            alone = alter(corruption, images[place : place + 1], severity, ids=(id_,), seed=3).images[0]
-            apart = float((alone - one[place]).abs().max())
-            assert apart <= 1e-5, f"image {place} alone and in a batch differ by {apart}"
+        for index, id_ in enumerate(IDS):
+            alone = alter(corruption, images[index : index + 1], severity, ids=(id_,), seed=3).images[0]
+            apart = float((alone - one[index]).abs().max())
+            assert apart <= 1e-5, f"image {index} alone and in a batch differ by {apart}"
 
 
 def check_tells_what_it_touched(corruption: Corruption) -> None:

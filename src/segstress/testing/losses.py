@@ -88,12 +88,12 @@ def check_knows_no_neighbours(loss: Loss) -> None:
     """An image's value does not depend on the others of its batch."""
     view = view_of()
     together = total(loss, view)
-    for place in range(len(together)):
+    for index in range(len(together)):
         parts = (view.logits, view.labels, view.aim, view.balance)
-        logits, labels, aim, balance = (part[place : place + 1] for part in parts)
+        logits, labels, aim, balance = (part[index : index + 1] for part in parts)
         alone = total(loss, View(logits, labels, aim, balance, view.progress, view.targeted))
-        apart = float((alone[0] - together[place]).detach().abs())
-        assert apart <= 1e-9, f"image {place} alone and in a batch differ by {apart}"
+        apart = float((alone[0] - together[index]).detach().abs())
+        assert apart <= 1e-9, f"image {index} alone and in a batch differ by {apart}"
 
 
 LOSS_CHECKS = (

@@ -40,8 +40,8 @@ def check_depends_on_seed_and_id(region: Region, batch: Batch) -> None:
     assert torch.equal(mask, region.mask(batch, 5)), "two masks with one seed differ"
     order = list(range(len(batch)))[::-1]
     assert torch.equal(mask[order], region.mask(batch.pick(order), 5)), "the order of the batch changed it"
-    for place in range(len(batch)):
-        assert torch.equal(mask[place], region.mask(batch.pick([place]), 5)[0]), f"image {place} alone differs"
+    for index in range(len(batch)):
+        assert torch.equal(mask[index], region.mask(batch.pick([index]), 5)[0]), f"image {index} alone differs"
 
 
 REGION_CHECKS = (check_is_a_mask, check_is_the_same_for_every_model, check_depends_on_seed_and_id)

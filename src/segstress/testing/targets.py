@@ -47,9 +47,9 @@ def check_wants_the_same_again(target: Target, batch: Batch) -> None:
     again = target.wanted(batch, scene)
     assert torch.equal(labels, again.labels), "it changed its mind"
     assert torch.equal(valid, again.valid), "it changed its mind on where"
-    for place in range(len(batch)):
-        alone = target.wanted(batch.pick([place]), scene)
-        assert torch.equal(labels[place], alone.labels[0]), f"of image {place} alone it wants something else"
+    for index in range(len(batch)):
+        alone = target.wanted(batch.pick([index]), scene)
+        assert torch.equal(labels[index], alone.labels[0]), f"of image {index} alone it wants something else"
     assert torch.equal(batch.images, before[0]), "it changed the images"
     assert torch.equal(batch.labels, before[1]), "it changed the labels"
 

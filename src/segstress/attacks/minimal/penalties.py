@@ -34,8 +34,8 @@ def _lead_over_third(view: View) -> Pixels:
     On a CPU a running sort of the few largest is much faster than `topk`."""
     largest: list[Pixels] = []
     for plane in view.logits.detach().unbind(1):
-        for place, held in enumerate(largest):
-            largest[place], plane = torch.maximum(held, plane), torch.minimum(held, plane)
+        for rank, larger in enumerate(largest):
+            largest[rank], plane = torch.maximum(larger, plane), torch.minimum(larger, plane)
         if len(largest) < (4 if view.targeted else 3):
             largest.append(plane)
     return largest[0] - torch.stack(largest[2:]).mean(0)
