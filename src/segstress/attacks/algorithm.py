@@ -21,11 +21,11 @@ class Algorithm(Protocol):
     reaches: ClassVar[float | None]  # multiple of the optimal radius at which it breaks the two-class linear model
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
-        """The last delta; the problem remembers the best of all it was shown."""
+        """Return the last delta; the problem remembers the best of all it was shown."""
         ...
 
     def passes(self) -> tuple[int, int]:
-        """The most forwards and backwards that its loop costs an image; `Attack` adds the looks around it."""
+        """Count the most forwards and backwards that its loop costs an image; `Attack` adds the looks around it."""
         ...
 
 
@@ -33,7 +33,7 @@ attacks: Registry[Algorithm] = Registry("attack")
 
 
 def needs_weights(algorithm: Algorithm) -> bool:
-    """Whether it weighs classes by their pixels in a training split, so that `Attack` must be given the weights.
+    """Tell whether it weighs classes by their pixels in a training split, so that `Attack` needs the weights.
 
     An algorithm says so by a setting `balance`; a preset may fix it."""
     return getattr(algorithm, "balance", "image") == "split"

@@ -89,7 +89,7 @@ class Attack:
         return f"{self.name} {self.threat}"
 
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
-        """The most harmful images found, one result for each goal."""
+        """Search for the most harmful images, one result for each goal."""
         batch = aimed(batch, self.threat.target, Scene(model))
         if self._asks_for_reference:
             with torch.no_grad():
@@ -124,7 +124,7 @@ class Attack:
         return self.threat.reference == "prediction"
 
     def passes(self) -> tuple[int, int]:
-        """The most forwards and backwards that one image costs: the algorithm's, and the looks around its run."""
+        """Count the most forwards and backwards of one image: the algorithm's, and the looks around its run."""
         forwards, backwards = self.algorithm.passes()
         return self.draws * (forwards + self._looks) + self._asks_for_reference, self.draws * backwards
 

@@ -114,7 +114,7 @@ def test_pdpgd_follows_equation_26_and_the_released_inner_prox(case):
         rate = 0.01 * 0.01 ** (step / steps)
         start = (delta - rate * mean / (1 - 0.9 ** (step + 1)) / root).clamp(lower, upper)
         largest, point = root.max(), start
-        strength = float((1 - averaged.sum()) * rate / largest)
+        strength = float(((1 - averaged.sum()) * rate / largest).detach())
         for _ in range(5):
             nearer = prox(point - root / largest * (point - start), strength).clamp(lower, upper)
             change = float((nearer - point).norm() / nearer.norm())
@@ -223,7 +223,7 @@ def test_fmn_steps_by_an_l2_length_in_linf_too(case):
         def loss(at):
             return -(margins(model(batch.images + at), labels) * valid).sum() / valid.sum()
 
-        value, gradient, size = float(loss(delta)), slope(loss, delta), float(delta.abs().max())
+        value, gradient, size = float(loss(delta).detach()), slope(loss, delta), float(delta.abs().max())
         success = won(model, batch, delta) >= ENOUGH
         ever, best = ever or success, min(best, size) if success else best
         if success:

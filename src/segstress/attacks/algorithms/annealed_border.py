@@ -27,7 +27,7 @@ HASTE = 2  # the first success is sought in half the steps that others take
 class AnnealedBorder:
     """Momentum on a 0/1 loss (docs/annealed.md) in DDN's moving ball (Rony et al. 2019, arXiv:1811.09600).
 
-    Ours are the sharpness, told by the pixel that decides, the rivals, measured once a radius is known, and a ball
+    Ours are the sharpness, set by the pixel that decides, the rivals, measured once a radius is known, and a ball
     that dares to be too small at first: what long steps cannot win in it, short ones will."""
 
     seeks: ClassVar[Seeks] = "smallness"

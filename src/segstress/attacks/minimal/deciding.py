@@ -2,7 +2,7 @@
 
 Ours, of the family of `losses/annealed.py`. A search that needs 99 % of the pixels succeeds when the hardest pixel but
 1 % falls. Its distance is the temperature: softer, and pixels long won or out of reach pull; sharper, and the pixels
-that are still needed have no slope. Nothing is told of the number of steps, so the ball may move.
+that are still needed have no slope. The loss does not know the number of steps, so the ball may move.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def deciding_distance(distance: Pixels, aim: Bool[Tensor, "b h w"], enough: floa
 
 
 def easiest_rivals(problem: Problem, radius: Float[Tensor, " b"], classes: int) -> Int64[Tensor, "b h w"]:
-    """The class that every pixel reaches first: the clean gap over what it gains if all pixels go there at once.
+    """Find the class that every pixel reaches first: the clean gap over what it gains if all pixels go there at once.
 
     Two looks a class, in which the gain is measured at the radius and not by the slope, which bends before it."""
     allowed, clean, ways = problem.feasible, problem.start(False), []
@@ -76,7 +76,7 @@ def easiest_rivals(problem: Problem, radius: Float[Tensor, " b"], classes: int) 
 
 
 def _lead(rival: int, leads: list[Pixels], view: View) -> Pixels:
-    """How far a class is ahead of the label, also noted."""
+    """Measure how far a class is ahead of the label, and note it."""
     (label,) = view.of(view.labels)
     lead = view.logits[:, rival] - label
     leads.append(lead.detach())

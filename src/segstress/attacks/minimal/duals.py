@@ -26,7 +26,7 @@ class Duals:
         self.weights = self._simplex()
 
     def at(self, step: int) -> Duals:
-        """Itself, ready for one step."""
+        """Make ready for one step."""
         self.step = step
         return self
 

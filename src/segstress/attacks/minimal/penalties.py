@@ -11,7 +11,7 @@ from ..losses.logits import ratio_of_logits
 
 
 def logit_ratio(view: View, *, differentiated: bool = False, tolerance: float = 0.0) -> Pixels:
-    """How far a pixel is from being won, in units of the logits' spread (DLR+ of arXiv:2206.07179).
+    """Measure how far a pixel is from being won, in units of the logits' spread (DLR+ of arXiv:2206.07179).
 
     The unit is a constant: the published code follows its slope too (`differentiated`), which can lead away from the
     nearest border. Its tolerance is added to the label's lead, whatever the side. Two classes have no third to take the
@@ -29,7 +29,7 @@ def logit_ratio(view: View, *, differentiated: bool = False, tolerance: float = 
 
 
 def _lead_over_third(view: View) -> Pixels:
-    """How far the largest logit is above the third, towards a goal above the mean of third and fourth.
+    """Measure how far the largest logit is above the third, towards a goal above the mean of third and fourth.
 
     On a CPU a running sort of the few largest is much faster than `topk`."""
     largest: list[Pixels] = []
@@ -42,7 +42,7 @@ def _lead_over_third(view: View) -> Pixels:
 
 
 def penalty_slope(constraint: Pixels, strength: Pixels, multiplier: Pixels, *, released: bool = False) -> Pixels:
-    """Derivative of the penalty m c + m s c^2 + s^2 c^3 / 6 above zero, m c / (1 - max(s, 1) c) below.
+    """Differentiate the penalty m c + m s c^2 + s^2 c^3 / 6 above zero, m c / (1 - max(s, 1) c) below.
 
     The published code has m c instead of m as the first term above zero (`released`), so that pixels that are hardly
     standing are hardly pushed."""

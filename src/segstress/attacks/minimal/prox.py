@@ -19,7 +19,7 @@ INNER, RESTS = 5, 0.01  # steps towards a proximal point, and the relative chang
 def prox(
     allowed: Feasible, delta: Deltas, metric: Deltas, strength: PerImage, *, near: PerImage, passes: int = WARM_PASSES
 ) -> Deltas:
-    """The proximal step of the norm in which the attack measures, inside box and region, its length perhaps `near`."""
+    """Take the proximal step of the attack's norm, inside box and region; its length is sought from `near` on."""
     match allowed.norm:
         case "linf":
             return prox_linf(delta, metric, strength, allowed.lower, allowed.upper, near=near, passes=passes)
@@ -32,7 +32,7 @@ def prox(
 
 
 def inner_prox(allowed: Feasible, delta: Deltas, metric: Deltas, strength: PerImage) -> Deltas:
-    """A few steps towards the proximal point in a metric, each a plain one (Proximal Adam, arXiv:1910.10094).
+    """Take a few steps towards the proximal point in a metric, each a plain one (Proximal Adam, arXiv:1910.10094).
 
     As PDPGD's released code has it: at most five, and an image whose point hardly moves any more rests."""
     largest = metric.flatten(1).amax(1)
@@ -47,7 +47,7 @@ def inner_prox(allowed: Feasible, delta: Deltas, metric: Deltas, strength: PerIm
 
 
 def _plain_prox(allowed: Feasible, delta: Deltas, strength: PerImage) -> Deltas:
-    """The proximal step of the norm where every element weighs one and there is no box."""
+    """Take the proximal step of the norm where every element weighs one and there is no box."""
     match allowed.norm:
         case "linf":
             anywhere = torch.full_like(delta, torch.inf)
@@ -94,7 +94,7 @@ def prox_linf(
 
 
 def prox_l2(delta: Deltas, metric: Deltas, strength: PerImage, *, passes: int = PASSES) -> Deltas:
-    """Exact without a box: p = h delta / (h + strength / r), where r is the length of p, found by halving."""
+    """Solve exactly, without a box: p = h delta / (h + strength / r), where r is the length of p, found by halving."""
     low, high = torch.zeros_like(strength), delta.flatten(1).norm(dim=1)
     pull, t = metric * delta, per_image(strength)
     for _ in range(passes):

@@ -39,12 +39,12 @@ class Clock:
         self.steps, self.step, self.first = steps, 0, torch.full_like(like, steps // 2)
 
     def update(self, success: Bool[Tensor, " b"]) -> None:
-        """Tell what the next step's look showed."""
+        """Note whether the next step's look did enough."""
         self.first = torch.where(success & (self.first > self.step), self.step, self.first)
         self.step += 1
 
     def elapsed(self, step: int) -> PerImage:
-        """The share of the way from the first success to the end that lies behind a step."""
+        """Return the share of the way from the first success to the end that lies behind a step."""
         return (step - self.first).clamp(min=0) / (self.steps - self.first)
 
 
@@ -62,11 +62,11 @@ class GivenRate:
         self._clock.update(success)
 
     def elapsed(self, step: int) -> PerImage:
-        """The share of the run since the first success that lies behind a step."""
+        """Return the share of the run since the first success that lies behind a step."""
         return self._clock.elapsed(step)
 
     def hold(self, delta: Deltas) -> Deltas:
-        """The delta as it is."""
+        """Return the delta as it is."""
         return delta
 
 
@@ -84,7 +84,7 @@ class TrustBall:
         self._filling = allowed.extent(torch.ones_like(allowed.images))  # a step is of elements, a size of the whole
 
     def update(self, success: Bool[Tensor, " b"], size: PerImage) -> None:
-        """Smaller than what succeeds; the ball grows slowly where nothing does, because the border may bend."""
+        """Shrink the ball below what succeeds; grow it slowly where nothing does, because the border may bend."""
         self._clock.update(success)
         self.step_length.update(success, size)
         followed = torch.where(success, self.radius.minimum(SHRINK * size), GROW * self.radius)
@@ -97,14 +97,14 @@ class TrustBall:
         return SHARE * self.step_length.length / self._filling
 
     def elapsed(self, step: int) -> PerImage:
-        """The share of the run since the first success that lies behind a step once it is taken."""
+        """Return the share of the run since the first success that lies behind a step once it is taken."""
         return self._clock.elapsed(step + 1)
 
     def hold(self, delta: Deltas) -> Deltas:
-        """The delta, brought back into the ball."""
+        """Bring the delta back into the ball."""
         return self.allowed.project(delta, self.radius) if self.active else delta
 
 
 def pace(allowed: Feasible, steps: int, rate: float | None) -> GivenRate | TrustBall:
-    """The rate that was given, or one that is found for each image."""
+    """Choose the rate that was given, or one that is found for each image."""
     return TrustBall(allowed, steps) if rate is None else GivenRate(allowed, steps, rate)

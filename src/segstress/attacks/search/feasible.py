@@ -58,7 +58,7 @@ class Feasible:
                 return (delta != 0).any(1).flatten(1).sum(1).to(delta)
 
     def extent(self, delta: Deltas) -> PerImage:
-        """Measure what steps are scaled by: the size, but in l0 the l1 length, since pixels do not say how far they moved."""
+        """Measure what steps are scaled by: the size, but in l0, where it says nothing of how far, the l1 length."""
         return delta.flatten(1).abs().sum(1) if self.norm == "l0" else self.size(delta)
 
     def steepest(self, gradient: Deltas) -> Deltas:
@@ -91,7 +91,7 @@ def _largest(delta: Deltas, count: PerImage) -> Bool[Tensor, "b 1 h w"]:
 
 
 def _soften(delta: Deltas, radius: PerImage) -> Deltas:
-    """Find the nearest point of the l1 ball: all elements shrink alike (Duchi et al. 2008, doi:10.1145/1390156.1390191)."""
+    """Find the nearest point of the l1 ball, shrinking all alike (Duchi et al. 2008, doi:10.1145/1390156.1390191)."""
     flat = delta.flatten(1).abs()
     order = flat.sort(dim=1, descending=True).values
     count = torch.arange(1, order.shape[1] + 1, device=delta.device)
@@ -101,6 +101,6 @@ def _soften(delta: Deltas, radius: PerImage) -> Deltas:
 
 
 def norms(delta: Deltas) -> dict[str, PerImage]:
-    """Measure the length in every norm that rows report, in float64 so that the sums do not depend on the size of an image."""
+    """Measure the length in every norm that rows report, in float64: sums then do not depend on the image's size."""
     flat = delta.flatten(1).double()
     return {"linf": flat.abs().amax(1), "l2": flat.norm(dim=1), "l1": flat.abs().sum(1)}

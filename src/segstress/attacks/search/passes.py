@@ -63,19 +63,19 @@ Shown = TypeVar("Shown", Seen, Tally)
 
 
 def mean(draws: Sequence[Shown]) -> Shown:
-    """The expectation over draws of a stochastic model (EOT, Athalye et al. 2018, arXiv:1707.07397)."""
+    """Average over draws of a stochastic model (EOT, Athalye et al. 2018, arXiv:1707.07397)."""
     if len(draws) == 1:
         return draws[0]
     return type(draws[0])(*(torch.stack(values).mean(0) for values in zip(*draws, strict=True)))
 
 
 def select(tensor: Tensor, indices: list[int]) -> Tensor:
-    """Those images only; no copy while all are wanted."""
+    """Take those images only; no copy while all are wanted."""
     return tensor if len(indices) == len(tensor) else tensor[indices]
 
 
 def spread(part: Tensor, indices: list[int], whole: int, fill: float | bool = 0.0) -> Tensor:
-    """Back to the indices of the whole batch; no copy while all are there."""
+    """Put a part back where it belongs in the whole batch; no copy while all are there."""
     if len(indices) == whole:
         return part
     full = part.new_full((whole, *part.shape[1:]), fill)
@@ -86,7 +86,7 @@ def spread(part: Tensor, indices: list[int], whole: int, fill: float | bool = 0.
 def balance(
     labels: Int64[Tensor, "b h w"], aim: Bool[Tensor, "b h w"], weights: tuple[float, ...]
 ) -> Float[Tensor, "b h w"]:
-    """The weight of each pixel's class: as given, or one over the class's pixels in the image."""
+    """Weigh each pixel by its class: as given, or by one over the class's pixels in the image."""
     if not weights:
         pixels = labels.new_zeros(len(labels), int(labels.max()) + 1)
         pixels.scatter_add_(1, labels.flatten(1), aim.flatten(1).long())

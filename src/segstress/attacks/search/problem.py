@@ -121,7 +121,7 @@ class Problem:
         return {goal: smallest.delta for goal, smallest in self._smallest.items()}
 
     def smallest_size(self, goal: str | None = None) -> Float[Tensor, " b"]:
-        """Measure the smallest, of the threat's threshold or of another; longer than any delta where none does enough."""
+        """Measure the smallest, of the threat's threshold or another; above any delta's where none does enough."""
         return self._smallest[next(iter(self._smallest)) if goal is None else goal].score
 
     def forget_failures(self) -> None:
@@ -155,7 +155,7 @@ class Problem:
         resting: Bool[Tensor, " b"] | None = None,
         slope: bool = True,
     ) -> Look:
-        """Run forward and backward at the delta, projected into `radius` (by default the farthest that a look goes)."""
+        """Run forward and backward at the delta, projected into `radius` (by default as far as a look goes)."""
         delta = self.feasible.project(delta, self.reach if radius is None else radius)
         resting_indices = set() if resting is None else set(resting.nonzero()[:, 0].tolist())
         indices = [index for index in self._unfinished if index not in resting_indices]
