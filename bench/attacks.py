@@ -1,7 +1,7 @@
 """What an attack costs beyond its forward and backward passes: CPU time beside bare passes of the same model.
 
 One thread; median over alternating pairs; bare = as many forwards and backwards of the model and summed cross-entropy
-with respect to the image, parameters frozen. `python bench/attacks.py --sides 128,256 --attacks pgd,sea-jsd`
+with respect to the image, parameters frozen. `python bench/attacks.py --sides 128,256 --attacks pgd,progressive-jsd`
 """
 
 from __future__ import annotations

@@ -15,11 +15,11 @@ import torch
 from duel import Ring
 from networks import load
 
-from segstress.core.settings import parse_radius
+from segstress.core.configuration import parse_radius
 from segstress.data import load as load_data
 from segstress.data import resize, stack
-from segstress.data.resize import Resize
-from segstress.planning.battery import battery
+from segstress.data.resizing import Resize
+from segstress.planning.battery_files import battery
 
 SLACK = 0.1  # points within which figures count as equal
 

@@ -20,7 +20,7 @@ from segstress.evaluation import evaluate
 from segstress.evaluation.report import studies
 from segstress.metrics import metrics
 from segstress.metrics.scores import image_accuracy, image_miou
-from segstress.planning.battery import battery
+from segstress.planning.battery_files import battery
 from segstress.reports.study.assessment import Assessment, assess
 from segstress.runtime import RunOptions
 

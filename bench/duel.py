@@ -31,7 +31,7 @@ from segstress.metrics import metrics
 from segstress.metrics.counts import count, predict
 from segstress.metrics.scores import image_miou
 from segstress.metrics.worst_case import greedy, lowest
-from segstress.planning.battery import battery
+from segstress.planning.battery_files import battery
 
 matplotlib.use("Agg")
 from matplotlib import pyplot
@@ -42,8 +42,8 @@ PEERS = {  # and what stands in for those that do not run, in as many steps
     "torchattacks_mifgsm": "mi-fgsm?steps=",
     "cospgd_segpgd": "segpgd?steps=",
     "cospgd_cospgd": "cospgd?steps=",
-    "advlib_dag": "dag?variant=paper&steps=",
-    "advlib_alma_prox": "alma-prox?variant=released&rate=0.001&steps=",
+    "advlib_dag": "dag?steps=",
+    "advlib_alma_prox": "alma-prox?steps=",
 }
 BATTERIES = ("quick", "strong", "published", "sea")
 OURS = tuple(f"{name}?steps={steps}" for name in ("annealed-error", "annealed-iou") for steps in (12, 25, 50, 100, 200))
@@ -92,7 +92,7 @@ class Ring:
     def ours(self, spec: str | dict[str, object], kind: str) -> Bout:
         """One attack of this package."""
         plain = attacks.read(spec if isinstance(spec, str) else {"kind": spec["attack"], **_without(spec)})
-        keep = plain.pop("keep", "best")
+        keep = plain.pop("keep", None)
         attack = Attack(algorithm=attacks.build(plain), threat=Threat(radius=self.eps), keep=keep)  # type: ignore[arg-type]
         started = time.process_time()
         done = [attack.perturb(self.model, self.batch.pick([place]), 0) for place in range(len(self.batch))]

@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--weights", type=Path, help="folder with <network>.pth; random weights by default")
     parser.add_argument("--data", help="dataset whose first image is looked at; noise by default")
     parser.add_argument("--size", default="360x480", help="of the noise, height x width")
-    parser.add_argument("--attack", default="alma-prox")
+    parser.add_argument("--attack", default="alma-prox-auto")
     parser.add_argument("--steps", type=int, default=100, help="of the attack; 0 = none")
     parser.add_argument("--pairs", type=int, default=15)
     asked = parser.parse_args()

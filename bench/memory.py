@@ -1,6 +1,6 @@
 """Peak memory of attacks at 512 px beside one bare pass and ten image-sized tensors; every figure from a fresh process.
 
-Command: python bench/memory.py [--attacks pgd,sea-jsd] [--side 512]. The ratio should stay within 1.5.
+Command: python bench/memory.py [--attacks pgd,progressive-jsd] [--side 512]. The ratio should stay within 1.5.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def fresh(name: str, side: int) -> int:
 def main() -> None:
     """Print one line for each attack."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--attacks", default="pgd,padam-cos,mi-fgsm,sea-jsd,apgd-dlr,dla,square")
+    parser.add_argument("--attacks", default="pgd,padam-cos,mi-fgsm,progressive-jsd,apgd-dlr,dla,square")
     parser.add_argument("--side", type=int, default=512)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     asked = parser.parse_args()

@@ -2,8 +2,8 @@
 
 Needs adv-lib only for the second table: in an environment of its own, `pip install --no-deps adv-lib` and empty stubs
 for torchvision and visdom, which it imports and does not use here. TORCHDYNAMO_DISABLE=1 spares a minute of compiling.
-`python bench/minimal.py --beside alma-prox --attacks annealed-border,ddn --model compact:cnn-normal --images 8`, where
-models may be several, separated by commas; or `--network enet,cgnet --weights <folder> --data camvid:<folder>`
+`python bench/minimal.py --beside alma-prox-auto --attacks annealed-border,ddn --model compact:cnn-normal --images 8`,
+where models may be several, separated by commas; or `--network enet,cgnet --weights <folder> --data camvid:<folder>`
 `python bench/minimal.py --model compact:cnn-normal --data shapes:val --images 6 --steps 200`
 `python bench/minimal.py --network enet --weights <folder> --data camvid:<folder> --images 2 --steps 100`
 `python bench/minimal.py --images 0 --pairs 15` for the third table alone
@@ -34,7 +34,7 @@ from segstress.data import resize, stack
 from segstress.metrics.intervals import Interval, bootstrap
 from segstress.models import load as load_model
 
-ATTACKS = ("alma-prox", "pdpgd", "dag")
+ATTACKS = ("alma-prox-auto", "pdpgd-auto", "dag-auto")
 GAMMA = chr(947)  # adv-lib names its step by the Greek letter
 EXTRA = POLISHING + 2  # forwards of ours that are no steps: the polish, the clean image, the last iterate
 SMALL = 1e-3  # sizes below it count as it: an image that is wrong from the start has no ratio
@@ -155,9 +155,9 @@ def peers(steps: int) -> dict[str, Run]:
         return attack(model, batch.images, batch.labels, masks=batch.valid)
 
     return {
-        "alma-prox": partial(run, partial(alma_prox, num_steps=steps)),
-        "pdpgd": partial(run, partial(pdpgd, norm=math.inf, num_steps=steps, primal_lr=0.01)),
-        "dag": partial(run, partial(dag, max_iter=steps, **{GAMMA: 0.003})),
+        "alma-prox-auto": partial(run, partial(alma_prox, num_steps=steps)),
+        "pdpgd-auto": partial(run, partial(pdpgd, norm=math.inf, num_steps=steps, primal_lr=0.01)),
+        "dag-auto": partial(run, partial(dag, max_iter=steps, **{GAMMA: 0.003})),
     }
 
 

@@ -55,7 +55,7 @@ class Warm:
         """Look at the stored images, then climb."""
         delta = Transfer(source=self.source).run(problem)
         for loss in self.climbs:
-            delta = problem.trackers["miou" if "iou" in loss else "accuracy"].delta
+            delta = problem.best()["miou" if "iou" in loss else "accuracy"]
             delta = Momentum(loss=loss, steps=self.steps, longest=self.longest).climb(problem, delta)
             problem.peek(delta)
         return delta

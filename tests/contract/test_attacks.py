@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 import pytest
@@ -13,13 +14,41 @@ from segstress.attacks.search.feasible import Feasible
 from segstress.attacks.search.problem import Problem
 from segstress.attacks.search.tracker import Tracker
 from segstress.core import settings
-from segstress.testing import CHECKS, check_attack
+from segstress.testing import check_attack, checks_of
+from segstress.testing.contract import (
+    check_alone_as_in_batch,
+    check_ignores_void,
+    check_is_data,
+    check_keeps_budget,
+    check_reaches,
+    check_returns_best,
+    check_stays_inside,
+)
+from segstress.testing.smallness import check_finds_small
+
+NAMES = [name for name in attacks.names() if name != "transfer"]  # that needs a folder: test_transfer.py
+CLASSES = [name for name in NAMES if not attacks.fixed(name)]
+CASES = [(name, check) for name in CLASSES for check in checks_of(attacks.build(name))]
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("name", [name for name in attacks.names() if name != "transfer"])  # that needs a folder
+@pytest.mark.parametrize(("name", "check"), CASES, ids=lambda part: part if isinstance(part, str) else part.__name__)
 def test_contract(name, check):
-    check(attacks.build(name) if check.__name__ == "check_reaches" else _short(name))
+    check(attacks.build(name) if check in (check_reaches, check_finds_small) else _short(name))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in CLASSES])
+def test_preset(name):
+    check_is_data(attacks.build(name))
+    assert re.search("arXiv|AAAI|ours, docs", attacks.about(name)), "a preset says whose it is"
+
+
+def test_a_preset_that_keeps_another_iterate_keeps_the_rest_of_the_contract():
+    others = {attacks.fixed(name).get("keep", "best"): name for name in NAMES} | {"accuracy": "sea-jsd"}
+    for name in (name for keep, name in others.items() if keep != "best"):
+        algorithm = _short(name)
+        assert check_returns_best not in checks_of(algorithm)
+        for check in (check_stays_inside, check_ignores_void, check_alone_as_in_batch, check_keeps_budget):
+            check(algorithm)
 
 
 def _short(name):
@@ -47,7 +76,7 @@ class PlainAscent:
         return delta
 
     def passes(self):
-        return self.steps + 2, self.steps
+        return self.steps, self.steps
 
 
 def forget_void_mask(monkeypatch):

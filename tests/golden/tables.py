@@ -11,10 +11,18 @@ COMMON = ["--data", "shapes:test", "--limit", "3", "--workers", "1"]
 ROBUST = ["--model", "compact:cnn-normal", "--model", "compact:cnn-pgd-at-100"]
 NORMAL = ["--model", "compact:cnn-normal"]
 SNOW = ["--corruption", "snow,fog", "--severity", "3", "--ratio", "0.5", "--patch", "24"]
-ATTACKS = "pgd?steps=4,annealed-error?steps=4,sea-jsd?steps=6"
+ATTACKS = "pgd?steps=4,annealed-error?steps=4,progressive-jsd?steps=6"
 RUNS: dict[str, list[str]] = {
     "attack": ["attack", *ROBUST, *COMMON, "--attack", ATTACKS, "--eps", "8/255", "--objects", "--pixels", "4"],
-    "minimal": ["minimal", *NORMAL, *COMMON, "--attack", "ddn?steps=12,alma-prox?steps=12", "--enough", "0.99,0.5"],
+    "minimal": [
+        "minimal",
+        *NORMAL,
+        *COMMON,
+        "--attack",
+        "ddn?steps=12,alma-prox-auto?steps=12",
+        "--enough",
+        "0.99,0.5",
+    ],
     "spatial": ["spatial", *NORMAL, *COMMON, *SNOW],
     "mad": ["mad", "demo", "--count", "20", "--workers", "1"],
 }

@@ -11,7 +11,7 @@ from segstress.data import load as load_data
 from segstress.models import load as load_model
 from segstress.runtime import Store
 
-SHORT = ("--attack", "fmn?steps=20", "--limit", "2", "--workers", "1", "--keep-images")
+SHORT = ("--attack", "fmn-auto?steps=20", "--limit", "2", "--workers", "1", "--keep-images")
 
 
 def test_folding_is_part_of_the_numerics_and_the_model_judges(segstress, tmp_path):

@@ -12,7 +12,7 @@ from tests.conftest import net, write_folder
 
 from segstress.core import BadInput
 from segstress.data import load
-from segstress.data.resize import resize_images
+from segstress.data.resizing import resize_images
 from segstress.evaluation import evaluate
 from segstress.evaluation.ensemble import mixtures, steps_of
 from segstress.evaluation.local_report import spatial_report

@@ -9,7 +9,7 @@ import pytest
 from segstress.cli.main import main
 from segstress.results.minimal import read_minimal
 
-NAMES = ("dag(steps=3)", "fmn(steps=30)")
+NAMES = ("dag-auto(steps=3)", "fmn-auto(steps=30)")
 
 
 def test_minimal_walks_from_model_to_curve(tmp_path, capsys):
@@ -21,7 +21,7 @@ def test_minimal_walks_from_model_to_curve(tmp_path, capsys):
         "--data",
         "shapes:test",
         "--attack",
-        "fmn?steps=30,dag?steps=3",
+        "fmn-auto?steps=30,dag-auto?steps=3",
         "--enough",
         "0.99,0.9",
     ]
@@ -29,7 +29,7 @@ def test_minimal_walks_from_model_to_curve(tmp_path, capsys):
         main([*words, "--limit", "2", "--out", str(out), "--workers", "1"])
     assert left.value.code == 0
     rows = list(csv.DictReader((out / "report" / "tables" / "minimal.csv").open()))
-    assert [row["attack"] for row in rows] == 2 * ["dag(steps=3)", "fmn(steps=30)", "best of all"]
+    assert [row["attack"] for row in rows] == 2 * ["dag-auto(steps=3)", "fmn-auto(steps=30)", "best of all"]
     assert rows[0]["unsuccessful"] == "1"  # three steps are too few: told, not lost
     assert all(float(row["images"]) == 2 for row in rows)
     assert len(list((out / "report" / "figures").glob("minimal-*.svg"))) == 3  # two thresholds, and both as CDFs

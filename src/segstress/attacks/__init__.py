@@ -1,11 +1,11 @@
 """Search for a harmful delta."""
 
 from ..core import import_all
-from .algorithm import Algorithm, attacks
+from .algorithm import Algorithm, attacks, needs_weights
 from .attack import Attack
 from .losses import View, losses
 from .search.problem import Look, Problem
 
 import_all(__name__, __path__)
 
-__all__ = ["Algorithm", "Attack", "Look", "Problem", "View", "attacks", "losses"]
+__all__ = ["Algorithm", "Attack", "Look", "Problem", "View", "attacks", "losses", "needs_weights"]

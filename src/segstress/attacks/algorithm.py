@@ -8,9 +8,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..core import Registry
-from .search.problem import Problem, Seeks
+from .search.problem import Keep, Problem, Seeks
 
-__all__ = ["Algorithm", "Seeks", "attacks"]
+__all__ = ["Algorithm", "Keep", "Seeks", "attacks", "needs_weights"]
 
 
 @runtime_checkable
@@ -21,12 +21,19 @@ class Algorithm(Protocol):
     reaches: ClassVar[float | None]  # multiple of the optimal radius at which it breaks the two-class linear model
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
-        """The last delta; the problem remembers the best of all it was shown."""
+        """Return the last delta; the problem remembers the best of all it was shown."""
         ...
 
     def passes(self) -> tuple[int, int]:
-        """The most forwards and backwards that one image costs."""
+        """Count the most forwards and backwards that its loop costs an image; `Attack` adds the looks around it."""
         ...
 
 
 attacks: Registry[Algorithm] = Registry("attack")
+
+
+def needs_weights(algorithm: Algorithm) -> bool:
+    """Tell whether it weighs classes by their pixels in a training split, so that `Attack` needs the weights.
+
+    An algorithm says so by a setting `balance`; a preset may fix it."""
+    return getattr(algorithm, "balance", "image") == "split"

@@ -100,7 +100,8 @@ class Alone:
 
     def passes(self) -> tuple[int, int]:
         """The most forwards and backwards that one part costs."""
-        return self.algorithm.passes()
+        forwards, backwards = self.algorithm.passes()
+        return forwards + 2, backwards  # with looks at the clean image and at the last iterate
 
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
         """Every part attacked, as the model itself sees it; no class is background here."""
@@ -118,39 +119,41 @@ class Alone:
         """The pixels that were drawn; objects are counted one by one and need no zone."""
         if self.parts == "objects":
             return {}
-        return {"sampled": torch.stack([self._parts(batch, place, seed, None) > 0 for place in range(len(batch))])}
+        return {"sampled": torch.stack([self._parts(batch, index, seed, None) > 0 for index in range(len(batch))])}
 
     def strikes(
         self, model: nn.Module, batch: Batch, clean: Labels, seed: int, background: int | None = None
     ) -> Iterator[Strike]:
         """Attack what is right on the clean image, image by image and as many parts at a time as memory allows."""
         copies = max(1, self.together // batch.labels[0].numel())
-        for place in range(len(batch)):
-            parts = self._parts(batch, place, seed, background)
-            right = batch.valid[place] & (clean[place] == batch.labels[place])
-            standing = parts[right & (parts > 0)].unique().tolist()
-            for first in range(0, len(standing), copies):
-                yield self._strike(model, batch, place, parts, standing[first : first + copies], seed)
+        for index in range(len(batch)):
+            parts = self._parts(batch, index, seed, background)
+            right = batch.valid[index] & (clean[index] == batch.labels[index])
+            remaining = parts[right & (parts > 0)].unique().tolist()
+            for first in range(0, len(remaining), copies):
+                yield self._strike(model, batch, index, parts, remaining[first : first + copies], seed)
 
-    def _parts(self, batch: Batch, place: int, seed: int, background: int | None) -> Parts:
-        labels, valid = batch.labels[place], batch.valid[place]
+    def _parts(self, batch: Batch, index: int, seed: int, background: int | None) -> Parts:
+        labels, valid = batch.labels[index], batch.valid[index]
         if self.parts == "pixels":
-            return sampled(valid, self.number, seed, batch.ids[place])
-        found = objects(labels.cpu().numpy(), valid.cpu().numpy(), background)
-        return torch.from_numpy(found.components).to(labels)
+            return sampled(valid, self.number, seed, batch.ids[index])
+        labelled = objects(labels.cpu().numpy(), valid.cpu().numpy(), background)
+        return torch.from_numpy(labelled.components).to(labels)
 
     @torch.no_grad()
-    def _strike(self, model: nn.Module, batch: Batch, place: int, parts: Parts, chosen: list[int], seed: int) -> Strike:
+    def _strike(
+        self, model: nn.Module, batch: Batch, index: int, parts: Parts, numbers: list[int], seed: int
+    ) -> Strike:
         """One attack on as many copies of an image as there are parts, each aimed at its own."""
-        ids = tuple(f"{batch.ids[place]}/{part - 1}" for part in chosen)
-        copies = replace(batch.pick([place] * len(chosen)), ids=ids)
-        aims = parts == torch.tensor(chosen, device=parts.device)[:, None, None]
+        ids = tuple(f"{batch.ids[index]}/{part - 1}" for part in numbers)
+        copies = replace(batch.pick([index] * len(numbers)), ids=ids)
+        aims = parts == torch.tensor(numbers, device=parts.device)[:, None, None]
         problem = Problem(model, copies, self.threat, aim=aims, seed=seed)
         problem.peek(self.algorithm.run(problem))
-        delta, allowed = problem.trackers["accuracy"].delta, problem.feasible
+        delta, allowed = problem.best()["accuracy"], problem.feasible
         return Strike(
-            place=place,
-            numbers=tuple(part - 1 for part in chosen),
+            place=index,
+            numbers=tuple(part - 1 for part in numbers),
             aims=aims,
             images=allowed.apply(delta),
             size=allowed.size(delta),
@@ -161,10 +164,10 @@ class Alone:
 
 def sampled(valid: Bool[Tensor, "h w"], number: int, seed: int, id_: str) -> Parts:
     """Draw so many valid pixels, or all where there are fewer; a draw depends on the seed and the image id only."""
-    places = valid.flatten().nonzero()[:, 0]
-    order = torch.randperm(len(places), generator=stream(seed, id_, "sampled"))[:number].to(places.device)
+    pixels = valid.flatten().nonzero()[:, 0]
+    order = torch.randperm(len(pixels), generator=stream(seed, id_, "sampled"))[:number].to(pixels.device)
     parts = torch.zeros(valid.numel(), dtype=torch.int64, device=valid.device)
-    parts[places[order]] = torch.arange(1, len(order) + 1, device=valid.device)
+    parts[pixels[order]] = torch.arange(1, len(order) + 1, device=valid.device)
     return parts.view(valid.shape)
 
 
@@ -173,13 +176,13 @@ def compose(batch: Batch, clean: Labels, strikes: Iterable[Strike], see: Callabl
     shown, images, size = clean.clone(), batch.images.clone(), batch.images.new_zeros(len(batch))
     forwards, backwards = torch.zeros(len(batch), dtype=torch.int64), torch.zeros(len(batch), dtype=torch.int64)
     for strike in strikes:
-        place, largest = strike.place, int(strike.size.argmax())
+        index, largest = strike.place, int(strike.size.argmax())
         own = torch.where(strike.aims, see(strike), 0).sum(0)  # parts share no pixel
-        shown[place] = torch.where(strike.aims.any(0), own, shown[place])
-        if strike.size[largest] > size[place]:
-            images[place], size[place] = strike.images[largest], strike.size[largest]
-        forwards[place] += strike.forwards
-        backwards[place] += strike.backwards
+        shown[index] = torch.where(strike.aims.any(0), own, shown[index])
+        if strike.size[largest] > size[index]:
+            images[index], size[index] = strike.images[largest], strike.size[largest]
+        forwards[index] += strike.forwards
+        backwards[index] += strike.backwards
     return Perturbed((Result("any", images, size, prediction=shown),), forwards, backwards)
 
 

@@ -27,15 +27,21 @@ from ..core import (
     settings,
 )
 from ..metrics.counts import predict
-from .algorithm import Algorithm, attacks
-from .search.polish import polish
-from .search.problem import Problem
+from .algorithm import Algorithm, attacks, needs_weights
+from .search.feasible import per_image
+from .search.polish import POLISHING, polish
+from .search.problem import Keep, Problem
 
 
 @perturbations.register("attack")
 @settings
 class Attack:
-    """Search for a harmful delta."""
+    """Search for a harmful delta.
+
+    Of the iterates of a search it keeps, as `keep` says: `best`, inside the ball the one with the fewest right pixels
+    and the one with the lowest mIoU, without a radius the smallest that does enough, polished; `accuracy`, the one with
+    the fewest right pixels for every figure; `smallest`, the smallest that does enough, clipped into the ball and not
+    polished; `last`, whatever the search ends with, which spares the looks that only compare."""
 
     algorithm: Annotated[Algorithm, *attacks.field()]
     threat: Threat = Threat()
@@ -43,7 +49,7 @@ class Attack:
     aim: Annotated[Region | None, *regions.field()] = None  # what it must break; none = every valid pixel
     weights: tuple[float, ...] = ()  # of the classes, for balanced losses; none = 1 / pixels of the class in the image
     draws: Annotated[int, Field(ge=1)] = 1  # passes averaged at each look, for models whose output is random
-    keep: Literal["best", "last"] = "best"  # iterate to return; `last` spares the looks that only compare
+    keep: Keep | None = None  # iterate to return (below); none = as the algorithm says, or else best
     clip: Literal["clamp", "rescale"] = "clamp"  # how a delta that was sought small is brought inside a finite radius
 
     stage: ClassVar[Stage] = "network"
@@ -56,14 +62,31 @@ class Attack:
         known, norm = getattr(self.algorithm, "norms", BALLS), self.threat.norm
         if norm not in known:
             raise BadInput(f"attack {attacks.name(self.algorithm)} works in {', '.join(known)}, found norm {norm}")
+        if needs_weights(self.algorithm) and not self.weights:
+            raise BadInput(
+                f"attack {attacks.name(self.algorithm)} weighs classes by their pixels in a training split: give "
+                "weights=<dataset>, for example weights=shapes:train, or balance=image to count each image's own pixels"
+            )
+        if self.keep is None:  # the spec then says what is done
+            object.__setattr__(self, "keep", self._own_keep)
+        if self.keep == "smallest" and self.algorithm.seeks != "smallness":
+            raise BadInput(
+                f"attack {attacks.name(self.algorithm)} does not seek the smallest delta; keep=best, or last"
+            )
         return self
+
+    @property
+    def _own_keep(self) -> Keep:
+        """What the algorithm keeps where nothing else is said."""
+        return getattr(self.algorithm, "keep", "best")
 
     @property
     def name(self) -> str:
         """What it does and where, derived from its settings."""
-        places = "".join(f" {word} {regions.name(r)}" for word, r in (("in", self.region), ("at", self.aim)) if r)
+        where = "".join(f" {word} {regions.name(r)}" for word, r in (("in", self.region), ("at", self.aim)) if r)
         extras = (" weighted" if self.weights else "") + (f" of {self.draws} draws" if self.draws > 1 else "")
-        return f"{attacks.name(self.algorithm)}{places}{extras}"
+        extras += f" keeping {self.keep}" if self._own_keep not in ("best", self.keep) else ""
+        return f"{attacks.name(self.algorithm)}{where}{extras}"
 
     @property
     def label(self) -> str:
@@ -76,7 +99,7 @@ class Attack:
         return f"{describe(self.algorithm)}; {self.threat}"
 
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
-        """The most harmful images found, one result for each goal."""
+        """Search for the most harmful images, one result for each goal."""
         batch = aimed(batch, self.threat.target, Scene(model))
         if self._asks_for_reference:
             with torch.no_grad():
@@ -97,7 +120,7 @@ class Attack:
             weights=self.weights,
             seed=seed,
             draws=self.draws,
-            keep=self.keep,
+            keep=self.keep or "best",
         )
         with torch.no_grad():
             last = self.algorithm.run(problem)
@@ -111,38 +134,49 @@ class Attack:
         return self.threat.reference == "prediction"
 
     def passes(self) -> tuple[int, int]:
-        """The most forwards and backwards that one image costs."""
+        """Count the most forwards and backwards of one image: the algorithm's, and the looks around its run."""
         forwards, backwards = self.algorithm.passes()
-        return self.draws * forwards + self._asks_for_reference, self.draws * backwards
+        return self.draws * (forwards + self._looks) + self._asks_for_reference, self.draws * backwards
+
+    @property
+    def _looks(self) -> int:
+        """At the clean image, at what the run ends with, at the smallest delta once clipped, and the polish."""
+        if self.keep in ("last", "smallest"):
+            return 0 if self.keep == "last" else 1
+        if self.algorithm.seeks == "damage":
+            return 2
+        return 3 if math.isfinite(self.threat.radius) else 2 + POLISHING
 
     def _results(self, problem: Problem, last: Tensor) -> tuple[Result, ...]:
+        if self.keep != "last" and math.isinf(self.threat.radius):
+            return self._smallest(problem, last)
         if self.keep == "last":
             deltas = {"any": self._clip(problem, last)}
-        elif math.isinf(self.threat.radius):
-            problem.peek(last)
-            return _smallest(problem)
+        elif self.keep == "smallest":
+            deltas = {"any": self._clip(problem, next(iter(problem.smallest().values())))}
         else:
-            sought = next((smallest.delta for smallest in problem.smallest.values()), last)
-            for delta in (last,) if sought is last else (last, sought):
+            for delta in (last, *list(problem.smallest().values())[:1]):
                 problem.peek(self._clip(problem, delta))
-            deltas = {goal: tracker.delta for goal, tracker in problem.trackers.items()}
+            deltas = problem.best()
         allowed = problem.feasible
         return tuple(Result(goal, allowed.apply(delta), allowed.size(delta)) for goal, delta in deltas.items())
+
+    def _smallest(self, problem: Problem, last: Tensor) -> tuple[Result, ...]:
+        """One result for each threshold, that of the threat first."""
+        allowed, polished = problem.feasible, self.keep != "smallest"
+        if polished:
+            problem.peek(last)
+        raw = {goal: allowed.size(delta) for goal, delta in problem.smallest().items()}
+        if polished:
+            polish(problem)
+        return tuple(
+            Result(goal, allowed.apply(delta), allowed.size(delta), raw_size=raw[goal])
+            for goal, delta in problem.smallest().items()
+        )
 
     def _clip(self, problem: Problem, delta: Tensor) -> Tensor:
         radius, allowed = self.threat.radius, problem.feasible
         if self.clip == "rescale" and math.isfinite(radius):
             shrink = radius / allowed.size(delta).clamp(min=torch.finfo(delta.dtype).tiny)
-            delta = delta * shrink.clamp(max=1)[:, None, None, None]
+            delta = delta * per_image(shrink.clamp(max=1))
         return allowed.project(delta, radius)
-
-
-def _smallest(problem: Problem) -> tuple[Result, ...]:
-    """One polished result for each threshold, that of the threat first."""
-    allowed = problem.feasible
-    raw = {goal: allowed.size(smallest.delta) for goal, smallest in problem.smallest.items()}
-    polish(problem)
-    return tuple(
-        Result(goal, allowed.apply(smallest.delta), allowed.size(smallest.delta), raw_size=raw[goal])
-        for goal, smallest in problem.smallest.items()
-    )

@@ -83,7 +83,7 @@ class MultiAttack:
     def passes(self) -> tuple[int, int]:
         """The most forwards and backwards that one image costs."""
         forwards, backwards = self.attack.passes()
-        return 1 + self.number * forwards, self.number * backwards
+        return 1 + self.number * (forwards + 1), self.number * backwards
 
     @torch.no_grad()
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
@@ -114,27 +114,27 @@ class MultiAttack:
     def _strike(self, model: nn.Module, batch: Batch, inside: Mask | None, aim: Mask, sound: Mask, seed: int) -> _Blow:
         """One attack on the aimed pixels; images without any are left as they are."""
         blow = _Blow.none(batch)
-        places = aim.flatten(1).any(1).nonzero()[:, 0].tolist()
-        if not places:
+        indices = aim.flatten(1).any(1).nonzero()[:, 0].tolist()
+        if not indices:
             return blow
-        region = None if inside is None else inside[places]
-        chosen = batch.pick(places)
-        problem = _Scene(
+        region = None if inside is None else inside[indices]
+        struck = batch.pick(indices)
+        problem = _WatchedProblem(
             model,
-            chosen,
+            struck,
             self.threat,
-            sound=sound[places],
+            sound=sound[indices],
             watch=self.every_iterate,
             region=region,
-            aim=aim[places],
+            aim=aim[indices],
             seed=seed,
             keep="last",
         )
         delta = problem.feasible.project(self.attack.run(problem), self.threat.radius)
-        blow.images[places], blow.size[places] = problem.feasible.apply(delta), problem.feasible.size(delta)
-        last = predict(model(blow.images[places]))
-        blow.shown[places] = torch.where(problem.shown == chosen.labels, last, problem.shown)
-        blow.forwards[places], blow.backwards[places] = problem.forwards + 1, problem.backwards
+        blow.images[indices], blow.size[indices] = problem.feasible.apply(delta), problem.feasible.size(delta)
+        last = predict(model(blow.images[indices]))
+        blow.shown[indices] = torch.where(problem.shown == struck.labels, last, problem.shown)
+        blow.forwards[indices], blow.backwards[indices] = problem.forwards + 1, problem.backwards
         return blow
 
 
@@ -155,7 +155,7 @@ class _Blow:
         return cls(batch.images.clone(), size, batch.labels.clone(), nothing, nothing.clone())
 
 
-class _Scene(Problem):
+class _WatchedProblem(Problem):
     """A problem that tells losses of the whole image, and can watch which wrong class each pixel has shown first."""
 
     def __init__(
@@ -165,12 +165,12 @@ class _Scene(Problem):
         self.sound, self.watch = sound, watch
         self.shown: Labels = self.labels.clone()
 
-    def _view(self, logits: Float[Tensor, "n k h w"], places: list[int], progress: float) -> View:
-        view = super()._view(logits, places, progress)
-        view = replace(view, valid=self.batch.valid[places], sound=self.sound[places])
+    def _view(self, logits: Float[Tensor, "n k h w"], indices: list[int], progress: float) -> View:
+        view = super()._view(logits, indices, progress)
+        view = replace(view, valid=self.batch.valid[indices], sound=self.sound[indices])
         if self.watch:
-            earlier = self.shown[places]
-            self.shown[places] = torch.where(earlier == view.labels, view.prediction, earlier)
+            earlier = self.shown[indices]
+            self.shown[indices] = torch.where(earlier == view.labels, view.prediction, earlier)
         return view
 
 

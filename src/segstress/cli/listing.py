@@ -12,7 +12,7 @@ from ..corruptions import corruptions
 from ..data import datasets
 from ..metrics import metrics
 from ..models import models
-from ..planning.battery import batteries, battery
+from ..planning.battery_files import batteries, battery
 from ..reports.study import drawings, tables
 
 REGISTRIES: dict[str, Registry[Any]] = {

@@ -41,7 +41,7 @@ def minimal(
 ) -> None:
     """Search the smallest change that breaks a model on every image; table, curves and page.
 
-    Example: segstress minimal --model compact:cnn-normal --data shapes:test --attack annealed-border,fmn --limit 8
+    Example: segstress minimal --model compact:cnn-normal --data shapes:test --attack annealed-border,fmn-auto --limit 8
     """
     from ..evaluation.minimal_report import report, summed_up
     from ..planning.minimal import specs

@@ -29,7 +29,7 @@ Alone = Annotated[
     str | None, Option("--alone", help="The attack on each object or pixel, e.g. momentum?steps=100; has a default.")
 ]
 Eps = Annotated[str | None, Option("--eps", help='Radius in [0, 1] units, e.g. "8/255"; several with commas.')]
-Norm = Annotated[str | None, Option("--norm", help="linf (default) or l2; for pdpgd without eps also l1, l0.")]
+Norm = Annotated[str | None, Option("--norm", help="linf (default) or l2; for pdpgd-auto without eps also l1, l0.")]
 Target = Annotated[
     str | None,
     Option("--target", help="Class id wanted everywhere, or a spec such as map:wanted.png (segstress list targets)."),

@@ -59,7 +59,7 @@ def check_votes(votes: Iterable[Vote], names: Sequence[str]) -> list[Vote]:
 
 
 @dataclass(frozen=True)
-class Tally:
+class VoteTally:
     """Votes as arrays: who was compared on which image, and as what the image had been selected."""
 
     models: int
@@ -116,7 +116,7 @@ class Tally:
         return draw_weights(number, draws, seed=1)[:, self.raters]
 
 
-def tally(votes: Iterable[Vote], members: Iterable[Member], names: Sequence[str]) -> Tally:
+def tally(votes: Iterable[Vote], members: Iterable[Member], names: Sequence[str]) -> VoteTally:
     """Votes joined with the memberships of their images; repeats and rejections count for no model."""
     place = {name: index for index, name in enumerate(names)}
     roles: dict[tuple[str, int, int], int] = defaultdict(int)
@@ -130,7 +130,7 @@ def tally(votes: Iterable[Vote], members: Iterable[Member], names: Sequence[str]
     left, right = (
         np.array([place[getattr(vote, side)] for vote in counted], dtype=np.int64) for side in ("left", "right")
     )
-    return Tally(
+    return VoteTally(
         models=len(names),
         images=np.array([images[vote.image] for vote in counted], dtype=np.int64),
         left=left,

@@ -22,7 +22,7 @@ from ..data import load as load_data
 from ..models import Model, fingerprint, models
 from ..models import load as load_model
 from ..models.pruned import rivals
-from ..planning.battery import Specs
+from ..planning.battery_files import Specs
 from ..planning.reading import checked, read_file, read_yaml
 from ..runtime import Numerics
 

@@ -14,7 +14,7 @@ from ..competition.ranking import PRIOR, check_connected, fit, fit_ratios, geome
 from ..competition.ranking_report import JudgedBy, RankingReport
 from ..competition.select import Member
 from ..competition.uncertainty import rank
-from ..competition.votes import Tally, Vote, check_votes, tally
+from ..competition.votes import Vote, VoteTally, check_votes, tally
 from ..core import BadInput
 from ..voting.decision_log import DecisionLog
 from .images import ContestImages, quality
@@ -131,7 +131,7 @@ def by_votes(contest_images: ContestImages, members: Sequence[Member], draws: in
     )
 
 
-def _role(cast: Tally, place: int) -> Callable[[np.ndarray | None], np.ndarray]:
+def _role(cast: VoteTally, place: int) -> Callable[[np.ndarray | None], np.ndarray]:
     """Strengths of the models in one of the two roles."""
 
     def strengths(weights: np.ndarray | None) -> np.ndarray:

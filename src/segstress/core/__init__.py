@@ -2,12 +2,12 @@
 
 from .batch import Batch
 from .clean import Clean
+from .configuration import Radius, digest, format_radius, parse_radius, settings, to_plain
 from .errors import BadImage, BadInput
 from .importing import import_all, import_source
 from .regions import Rectangles, Region, distance_zones, regions
 from .registry import Registry, Spec
 from .seeding import seed_of, seeded, stream, uniform
-from .settings import Radius, digest, format_radius, parse_radius, settings, to_plain
 from .targets import Everywhere, Scene, Target, Wanted, aimed, targets
 from .types import BALLS, Norm, Perturbation, Perturbed, Result, Stage, Threat, describe, perturbations
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from .batch import Batch
-from .settings import settings
+from .configuration import settings
 from .types import Perturbed, Result, Stage, perturbations
 
 

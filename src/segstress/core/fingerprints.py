@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from .settings import digest
+from .configuration import digest
 
 
 def files_fingerprint(folder: Path, paths: Iterable[Path]) -> str:

@@ -10,8 +10,8 @@ import pydantic
 import yaml
 from pydantic import PlainSerializer, PlainValidator
 
+from .configuration import plain_defaults, shown, to_plain
 from .errors import BadInput
-from .settings import plain_defaults, shown, to_plain
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -91,7 +91,7 @@ class Registry(Generic[T]):
     def read(self, spec: Spec) -> dict[str, Any]:
         """A spec as a mapping with `kind`; text is taken apart at the first colon and the question mark.
 
-        Where a class says `positional_is_spec`, all that follows the colon is one setting: a spec with its own query."""
+        Where a class says `positional_is_spec`, all after the colon is one setting: a spec with its own query."""
         if isinstance(spec, Mapping):
             if "kind" not in spec:
                 raise BadInput(f"{self.noun}: expected a mapping with 'kind', found keys {sorted(spec)}")
@@ -121,13 +121,19 @@ class Registry(Generic[T]):
     def name(self, item: T) -> str:
         """The name that says most about an item, with the settings that it does not imply: `segpgd(steps=10)`."""
         plain, kind = to_plain(item), type(item)
-        implied = {
-            name: {**plain_defaults(kind), **entry.fixed}
-            for name, entry in self._entries.items()
-            if entry.make is kind and all(plain[key] == value for key, value in entry.fixed.items())
+        fixed = {name: entry.fixed for name, entry in sorted(self._entries.items()) if entry.make is kind}
+        other = {  # settings to mention beside each name
+            name: [key for key in shown(kind) if (plain_defaults(kind) | own).get(key, ...) != plain[key]]
+            for name, own in fixed.items()
         }
-        name = max(sorted(implied), key=lambda candidate: len(self._entries[candidate].fixed))
-        extra = [f"{key}={plain[key]}" for key in shown(kind) if implied[name].get(key, ...) != plain[key]]
+
+        def effort(name: str) -> tuple[int, int, int]:
+            """Of reading it: a setting that contradicts a preset counts twice, and in doubt it is not that preset."""
+            against = sum(plain[key] != value for key, value in fixed[name].items())
+            return len(other[name]) + against, against, -len(fixed[name])
+
+        name = min(fixed, key=effort)
+        extra = [f"{key}={plain[key]}" for key in other[name]]
         return f"{name}({', '.join(extra)})" if extra else name
 
     def field(self) -> tuple[PlainValidator, PlainSerializer]:

@@ -12,9 +12,9 @@ from pydantic import BeforeValidator, Field
 from torch import Tensor, nn
 
 from .batch import Batch
+from .configuration import settings
 from .errors import BadImage, BadInput
 from .registry import Registry
-from .settings import settings
 
 
 @dataclass(frozen=True)

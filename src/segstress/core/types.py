@@ -12,10 +12,10 @@ from pydantic import model_validator
 from torch import Tensor, nn
 
 from .batch import Batch
+from .configuration import Radius, format_radius, settings, to_plain
 from .errors import BadInput
 from .regions.region import Region
 from .registry import Registry
-from .settings import Radius, format_radius, settings, to_plain
 from .targets import TargetSetting
 
 Norm = Literal["linf", "l2", "l1", "l0"]  # l0 counts the pixels of which any channel has changed

@@ -2,7 +2,7 @@
 
 from ..core import import_all
 from .dataset import Dataset, Sample, datasets, load, readable
-from .resize import Resize, resize, resize_images, resize_mask
+from .resizing import Resize, resize, resize_images, resize_mask
 from .sample import stack
 
 import_all(__name__, __path__)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core import BadImage, BadInput, Registry, Spec, digest, settings
 from .palette import Colour, make_palette
-from .resize import Resize, ResizeSetting, resize
+from .resizing import Resize, ResizeSetting, resize
 from .sample import Sample
 
 __all__ = ["Dataset", "Sample", "datasets", "load", "readable"]

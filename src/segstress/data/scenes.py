@@ -11,7 +11,7 @@ from numpy import ndarray
 from numpy.random import Generator
 from scipy import ndimage
 
-from .resize import Sides
+from .resizing import Sides
 
 CLASSES = ("background", "disc", "square", "triangle", "cross", "ring", "striped")
 HUES = np.array([(0, 0, 0), (2, -1, -1), (-1, 2, -1), (-1, -1, 2), (2, 2, -2), (2, -2, 2), (-2, 2, 2)]) / 2

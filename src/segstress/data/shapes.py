@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field
 
 from ..core import BadImage, digest, settings
 from .dataset import Dataset, Sample, datasets
-from .resize import parse_sides
+from .resizing import parse_sides
 from .scenes import CLASSES, SHIFTED, USUAL, draw_scene, find_border
 
 MOST = 10_000_000  # scenes in a split, so that splits share none

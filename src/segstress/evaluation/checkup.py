@@ -16,7 +16,10 @@ from .run import evaluate
 # Two lengths and two schedules of the same attack, one without gradients, one at a radius that should leave nothing.
 TRIAL = (
     *({"attack": "pgd", "steps": steps, "eps": "8/255"} for steps in (20, 40)),
-    *({"attack": "sea-jsd", "steps": 30, "progressive": shrinking, "eps": "8/255"} for shrinking in (True, False)),
+    *(
+        {"attack": "progressive-jsd", "steps": 30, "progressive": shrinking, "eps": "8/255"}
+        for shrinking in (True, False)
+    ),
     {"attack": "dla", "steps": 40, "eps": "8/255"},
     {"attack": "apgd-margin", "steps": 40, "eps": "128/255"},
 )

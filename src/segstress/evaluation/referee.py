@@ -14,7 +14,7 @@ from ..attacks.alone import Alone, by_parts
 from ..attacks.search.feasible import norms
 from ..core import Batch, Perturbation, Perturbed, Result, Scene, aimed, seeded
 from ..data import Dataset, Sample, resize, stack
-from ..data.resize import Resize, resize_images, resize_mask
+from ..data.resizing import Resize, resize_images, resize_mask
 from ..metrics.counts import ACTUAL, HITS, count, predict
 from ..metrics.objects import object_hits, objects
 from ..runtime import Numerics, Shard

@@ -17,7 +17,7 @@ from ..core.files import alone, write
 from ..data import datasets
 from ..doctor import Diagnosis, admit, examine_model, keep_notes
 from ..models import forget, ready
-from ..planning.battery import label
+from ..planning.battery_files import label
 from ..planning.parts import check_truth
 from ..planning.plan import Plan, names, read_plan
 from ..results.run import Run

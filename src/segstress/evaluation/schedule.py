@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ..core import Perturbation, digest, perturbations, seed_of
 from ..core.files import write
 from ..data import datasets
-from ..planning.battery import Battery
+from ..planning.battery_files import Battery
 from ..planning.cost import affordable_passes
 from ..planning.plan import Plan
 from ..results.run import Run

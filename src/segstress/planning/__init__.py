@@ -1,6 +1,6 @@
 """What is asked: plans, batteries, and what they will cost."""
 
-from .battery import Battery, batteries, battery
+from .battery_files import Battery, batteries, battery
 from .plan import Plan, read_plan
 
 __all__ = ["Battery", "Plan", "batteries", "battery", "read_plan"]

@@ -26,7 +26,7 @@ from ..data import load as load_data
 from ..models import fingerprint, models
 from ..models import load as load_model
 from ..runtime import Cell, Numerics
-from .battery import Battery, Share, Specs, battery
+from .battery_files import Battery, Share, Specs, battery
 from .perturbing import read_alone, read_perturbation
 from .reading import checked, read_file
 

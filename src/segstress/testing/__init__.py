@@ -1,6 +1,32 @@
-"""The contract suites, public for authors of plug-ins."""
+"""The contract suites of every registry, public for authors of plug-ins: `check_attack("my-attack")` and so on."""
 
-from .contract import CHECKS, check_attack
+from .contract import CHECKS, check_attack, checks_of
+from .corruptions import check_corruption
+from .datasets import check_dataset
+from .formats import check_format
+from .losses import check_loss
+from .metrics import check_metric
+from .models import check_model
+from .regions import check_region
+from .settings import check_settings
+from .targets import check_target
 from .toys import linear_model, smallest_radius, toy_batch, toy_model
 
-__all__ = ["CHECKS", "check_attack", "linear_model", "smallest_radius", "toy_batch", "toy_model"]
+__all__ = [
+    "CHECKS",
+    "check_attack",
+    "check_corruption",
+    "check_dataset",
+    "check_format",
+    "check_loss",
+    "check_metric",
+    "check_model",
+    "check_region",
+    "check_settings",
+    "check_target",
+    "checks_of",
+    "linear_model",
+    "smallest_radius",
+    "toy_batch",
+    "toy_model",
+]

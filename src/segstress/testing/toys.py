@@ -69,8 +69,8 @@ def smallest_radius(model: nn.Conv2d, batch: Batch, enough: float, norm: str = "
     steepness = torch.cdist(weights, weights, p=1 if norm == "linf" else 2)[batch.labels].movedim(-1, 1)
     lead = logits.gather(1, batch.labels[:, None]) - logits  # of the true class over every other
     radii = (lead / steepness).masked_fill(steepness == 0, math.inf).amin(1).clamp(min=0)
-    found = []
+    smallest = []
     for radius, valid in zip(radii, batch.valid, strict=True):
         ordered = radius[valid].sort().values[: math.ceil(enough * int(valid.sum()))]
-        found.append(ordered[-1] if norm == "linf" else ordered.square().sum().sqrt())
-    return torch.stack(found).detach()
+        smallest.append(ordered[-1] if norm == "linf" else ordered.square().sum().sqrt())
+    return torch.stack(smallest).detach()

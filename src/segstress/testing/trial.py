@@ -5,16 +5,19 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from ..attacks import Algorithm, Attack
+from ..attacks import Algorithm, Attack, needs_weights
 from ..core import Batch, Norm, Perturbed, Threat
 from ..metrics.counts import predict
 
 RADIUS = 0.1
+WEIGHTS = (0.1, 0.4, 0.2, 0.3)  # of the toy problem's classes, for attacks that ask for those of a training split
 
 
 def attack_of(algorithm: Algorithm, radius: float = RADIUS, norm: Norm = "linf", **where: object) -> Attack:
     """The algorithm as an attack, by default inside a ball in which it should do harm."""
-    return Attack(algorithm=algorithm, threat=Threat(norm=norm, radius=radius), **where)  # type: ignore[arg-type]
+    weights = WEIGHTS if needs_weights(algorithm) else ()
+    given = {"threat": Threat(norm=norm, radius=radius), "weights": weights} | where
+    return Attack(algorithm=algorithm, **given)  # type: ignore[arg-type]
 
 
 def standing(model: nn.Module, batch: Batch, images: Tensor) -> Tensor:

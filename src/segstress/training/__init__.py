@@ -4,7 +4,7 @@ from ..core import import_all as _import_all
 from .augmentation import Augmentation
 from .backbone import Backbone
 from .checkpoints import Checkpoints
-from .fit import Loop, Moment, Watcher, fit
+from .loop import Loop, Moment, Watcher, fit
 from .optimisers import Optimiser, optimisers
 from .recipes import Recipe, recipes
 from .schedules import Schedule, schedules

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core import BadInput
-from .fit import Moment, Watcher
+from .loop import Moment, Watcher
 
 
 @contextmanager

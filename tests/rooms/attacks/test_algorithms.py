@@ -37,10 +37,10 @@ def case():
     return model, toy_batch(model).pick([1])
 
 
-@pytest.mark.parametrize(("variant", "share"), [("ours", 1), ("paper", 12 * 12)])
-def test_projected_adam_is_the_optimiser_of_torch(case, variant, share):
+@pytest.mark.parametrize(("reduction", "share"), [("sum", 1), ("mean", 12 * 12)])
+def test_projected_adam_is_the_optimiser_of_torch(case, reduction, share):
     model, batch = case
-    seen = watch(f"padam-ce?steps=25&variant={variant}", model, batch)
+    seen = watch(f"padam?steps=25&reduction={reduction}", model, batch)
     delta = nn.Parameter(seen[0] - batch.images)
     optimiser = torch.optim.Adam([delta], lr=2 / 255, amsgrad=True, maximize=True)
     for ours in seen:

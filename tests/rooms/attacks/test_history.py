@@ -40,7 +40,7 @@ def test_a_trace_begins_with_clean_never_rises_and_ends_with_the_result():
 def test_neighbours_leave_no_mark_in_a_trace():
     model = toy_model()
     batch = toy_batch(model)
-    attack = Attack(algorithm=attacks.build("sea-jsd?steps=12"), threat=THREAT)
+    attack = Attack(algorithm=attacks.build("progressive-jsd?steps=12"), threat=THREAT)
     alone = [attack.perturb(model, batch.pick([place]), 0).traces[0] for place in range(len(batch))]
     assert list(attack.perturb(model, batch, 0).traces) == alone
 

@@ -36,7 +36,7 @@ def size(model, batch, images):
 @pytest.mark.parametrize("name", PEERS)
 def test_ours_ends_no_larger_and_fails_no_more_often(name):
     model, data = load_model("compact:cnn-normal"), load_data("shapes:val")
-    ours = Attack(algorithm=attacks.build({"kind": name, "steps": FORWARDS - POLISHING - 2}), threat=Threat())
+    ours = Attack(algorithm=attacks.build({"kind": f"{name}-auto", "steps": FORWARDS - POLISHING - 2}), threat=Threat())
     run, settings = PEERS[name]
     pairs = []
     for id_ in data.ids()[:3]:

@@ -65,7 +65,7 @@ def test_given_weights_change_the_balanced_loss_only():
     weights = (4.0, 3.0, 2.0, 1.0)
     expected = torch.tensor(weights, dtype=torch.float64)[batch.labels]
     assert torch.equal(Problem(model, batch, THREAT, weights=weights).balance, expected)
-    for name, changed in (("sea-mce-bal", True), ("sea-mce", False)):
+    for name, changed in (("progressive-mce-bal", True), ("progressive-mce", False)):
         algorithm = attacks.build({"kind": name, "steps": 20})
         plain, weighted = (
             Attack(algorithm=algorithm, threat=THREAT, weights=given).perturb(model, batch, 0).results[0].images

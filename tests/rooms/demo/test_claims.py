@@ -104,7 +104,7 @@ def test_claim_4_compares_factors(half, seen):
     minimal = [
         find(name, attack, image, radius / 255 * generator.uniform(0.8, 1.25))
         for name, radius in radii.items()
-        for attack in ("fmn", "ddn")
+        for attack in ("fmn-auto", "ddn")
         for image in range(12)
     ]
     assert judge("4-minimum-perturbations", minimal=minimal).checks[0].holds == seen

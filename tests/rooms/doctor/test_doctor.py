@@ -165,7 +165,7 @@ class TestResults:
         assert self.warnings(tmp_path, "compact:cnn-normal", local, eps="128/255") == []
 
     def test_a_constant_radius_should_not_beat_a_shrinking_one(self, tmp_path):
-        pair = [f"sea-jsd?steps=2&progressive={shrinking}" for shrinking in ("true", "false")]
+        pair = [f"progressive-jsd?steps=2&progressive={shrinking}" for shrinking in ("true", "false")]
         plan = read_plan(asked("compact:cnn-normal", *pair, eps="4/255"))
         evaluate(plan, tmp_path / "run", ALONE)
         (study,) = studies([tmp_path / "run"])

@@ -10,8 +10,8 @@ from tests.conftest import net
 
 from segstress.evaluation import evaluate
 from segstress.evaluation.report import figures, report, studies
-from segstress.planning.battery import battery as named
-from segstress.planning.battery import label as label_of
+from segstress.planning.battery_files import battery as named
+from segstress.planning.battery_files import label as label_of
 from segstress.runtime import RunOptions
 
 ATTACKS = ["pgd?steps=1&random_start=false&step=0.001", "pgd-masked?steps=8", "segpgd?steps=8"]

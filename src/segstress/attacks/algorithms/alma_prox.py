@@ -10,56 +10,57 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import Radius, settings
-from ..algorithm import Seeks, attacks
+from ..algorithm import Keep, Seeks, attacks
 from ..losses import Pixels, View
 from ..minimal.penalties import logit_ratio, penalty_slope, spare_hardest
 from ..minimal.prox import prox
-from ..minimal.step_length import Leash
-from ..search.polish import POLISHING
+from ..minimal.step_length import pace
+from ..search.feasible import per_image
 from ..search.problem import Problem
 from ..search.tracker import suffices
 
 CHECK = 10  # steps after which a pixel's penalty is judged
-SHARE = 0.3  # length of a step, of the size at the first success
-PULL = 0.003  # strength of the norm where the step is found for each image
+PULL = 0.003  # strength of the norm where the step is found for each image; else it is the rate itself
 
 
-@attacks.register("alma-prox")
+@attacks.register("alma-prox-auto")
 @settings
 class ALMAProx:
-    """Every pixel a constraint with its own multiplier (Rony, Pesquet, Ben Ayed 2023, arXiv:2206.07179)."""
+    """Every pixel a constraint with its own multiplier (Rony, Pesquet, Ben Ayed 2023, arXiv:2206.07179).
+
+    Ours are the length of the steps, found for each image in a ball that follows success, and the exact derivatives."""
 
     seeks: ClassVar[Seeks] = "smallness"
     reaches: ClassVar[float | None] = 1.02
     steps: Annotated[int, Field(ge=1)] = 500
-    rate: Radius | None = None  # first length of a step; none = found for each image, on a leash; paper: 0.001
+    rate: Radius | None = None  # first length of a step; none = found for each image, in a ball; paper: 0.001
     fade: Annotated[float, Field(gt=0, lt=1)] = 0.1  # share of the rate that is left at the last step
     memory: Annotated[float, Field(ge=0, lt=1)] = 0.8  # of the multipliers and of the squared gradient
-    variant: Literal["ours", "released"] = "ours"  # released = the published code's derivative; add rate=0.001
+    unit: Literal["constant", "differentiated"] = "constant"  # of the constraints; released: differentiated
+    penalty: Literal["exact", "released"] = "exact"  # derivative of the penalty; released = as published, with its slip
+    prox_passes: Annotated[int, Field(ge=1)] = 8  # of the search for the prox's radius; 24 = as exact as released
+    tolerance: Annotated[float, Field(ge=0)] = 0.0  # in logits, by which a pixel must be lost; released: 1e-4
+    keep: Keep = "best"  # iterate to return; released: smallest
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """A step along the gradient in the metric of its running square, and a proximal one for the norm."""
         allowed, delta = problem.feasible, problem.start(False)
-        prices, leash, square = _Prices(self, problem), Leash(allowed, self.steps), torch.zeros_like(delta)
-        filling = allowed.size(torch.ones_like(delta))  # a step is of elements, a size of the whole
+        prices, ball, square = _Prices(self, problem), pace(allowed, self.steps, self.rate), torch.zeros_like(delta)
         for step in range(self.steps):
             look = problem.look(delta, prices.at(step), step / self.steps)
             size = allowed.size(delta)
-            leash.update(look.success, size)
-            gone = leash.gone(step if self.rate else step + 1)  # a rate of one's own fades as published
-            fade = self.fade / (self.fade + (1 - self.fade) * gone)
-            rate = fade * (SHARE * leash.length / filling if self.rate is None else self.rate)
-            pull = fade * PULL if self.rate is None else rate
+            ball.update(look.success, size)
+            fade = self.fade / (self.fade + (1 - self.fade) * ball.elapsed(step))
+            rate, pull = fade * ball.rate, fade * (PULL if self.rate is None else self.rate)
             square.mul_(self.memory).addcmul_(look.gradient, look.gradient, value=1 - self.memory)
             metric = (square / (1 - self.memory ** (step + 1))).sqrt_().clamp_(min=1e-8)
-            moved = delta + rate[:, None, None, None] * look.gradient / metric
-            delta = prox(allowed, moved, metric, pull, near=size)
-            delta = leash.hold(delta) if self.rate is None else delta
+            moved = delta + per_image(rate) * look.gradient / metric
+            delta = ball.hold(prox(allowed, moved, metric, pull, near=size, passes=self.prox_passes))
         return delta
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step, a look at the clean image and at the last iterate, and the polish."""
-        return self.steps + 2 + POLISHING, self.steps
+        """One pass a step."""
+        return self.steps, self.steps
 
 
 class _Prices:
@@ -85,7 +86,8 @@ class _Prices:
         success = suffices(standing, aim.flatten(1).sum(1), self.enough)[:, None, None]
         self.scale = torch.where(success, self.scale / 1.02, self.scale / 0.98).clamp(0.1, 1)
         self.won |= ~view.standing
-        constraint = self.scale * logit_ratio(view, released=attack.variant == "released")
+        differentiated = attack.unit == "differentiated"
+        constraint = self.scale * logit_ratio(view, differentiated=differentiated, tolerance=attack.tolerance)
         now = constraint.detach()
         share = (1 - self.enough) * self.step / max(attack.steps - 1, 1)
         counted = spare_hardest(now, aim, share)
@@ -100,5 +102,5 @@ class _Prices:
         return -self._slope(now, counted) * constraint
 
     def _slope(self, constraint: Pixels, counted: Tensor) -> Pixels:
-        released = self.attack.variant == "released"
+        released = self.attack.penalty == "released"
         return torch.where(counted, penalty_slope(constraint, self.strength, self.multiplier, released=released), 0)

@@ -13,8 +13,8 @@ from torch import Tensor
 from ...core import settings
 from ..algorithm import Seeks, attacks
 from ..minimal.deciding import DecidingError, easiest_rivals
-from ..minimal.step_length import Stride
-from ..search.polish import POLISHING
+from ..minimal.step_length import StepLength
+from ..search.feasible import per_image
 from ..search.problem import Problem
 
 DARE = 0.8  # part of the share asked for that counts as success at first; all of it from the middle of the run on
@@ -27,7 +27,7 @@ HASTE = 2  # the first success is sought in half the steps that others take
 class AnnealedBorder:
     """Momentum on a 0/1 loss (docs/annealed.md) in DDN's moving ball (Rony et al. 2019, arXiv:1811.09600).
 
-    Ours are the sharpness, told by the pixel that decides, the rivals, measured once a radius is known, and a ball
+    Ours are the sharpness, set by the pixel that decides, the rivals, measured once a radius is known, and a ball
     that dares to be too small at first: what long steps cannot win in it, short ones will."""
 
     seeks: ClassVar[Seeks] = "smallness"
@@ -42,9 +42,9 @@ class AnnealedBorder:
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """Follow the running mean, one gradient ahead of it, in steps that shorten along half a cosine."""
         allowed, delta = problem.feasible, problem.start(False)
-        loss, stride = DecidingError(problem.threat.enough), Stride(allowed, max(self.steps // HASTE, 1))
-        radius, mean, spent = stride.length, torch.zeros_like(delta), 0
-        daring = torch.ones_like(stride.found)
+        loss, step_length = DecidingError(problem.threat.enough), StepLength(allowed, max(self.steps // HASTE, 1))
+        radius, mean, spent = step_length.length, torch.zeros_like(delta), 0
+        daring = torch.ones_like(step_length.succeeded)
         while spent < self.steps:
             progress = spent / self.steps
             look = problem.look(delta, loss, progress)
@@ -52,15 +52,15 @@ class AnnealedBorder:
             nearly, size = look.damage >= self._enough(problem, progress), allowed.size(delta)
             daring = daring & ((size > 0) | ~nearly)  # a clean image that wrong would pin its ball to nothing
             success = look.success | (nearly & daring)
-            stride.update(success, size)
+            step_length.update(success, size)
             followed = torch.where(success, (1 - self.change) * radius.minimum(size), (1 + self.change) * radius)
-            radius = torch.where(stride.found, followed, stride.length)
+            radius = torch.where(step_length.succeeded, followed, step_length.length)
             gradient = allowed.along(look.gradient)
             mean = mean.lerp(gradient, 1 - self.memory)
             ahead = mean.lerp(gradient, 1 - self.memory)
             fade = (1 + math.cos(math.pi * progress)) / 2
             length = radius * (self.shortest + (self.longest - self.shortest) * fade)
-            delta = allowed.project(delta + length[:, None, None, None] * allowed.steepest(ahead), radius)
+            delta = allowed.project(delta + per_image(length) * allowed.steepest(ahead), radius)
             if self._probes(loss, problem) and spent == max(int(PROBE * self.steps), 1):
                 loss.rivals = easiest_rivals(problem, radius, loss.classes)
                 spent += 2 * loss.classes
@@ -74,5 +74,5 @@ class AnnealedBorder:
         return self.rivals and not problem.targeted and 2 < loss.classes <= PROBE * self.steps / 2
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step, a look at the clean image and at the last iterate, and the polish."""
-        return self.steps + 2 + POLISHING, self.steps
+        """One pass a step."""
+        return self.steps, self.steps

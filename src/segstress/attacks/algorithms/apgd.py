@@ -10,7 +10,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import settings
-from ..algorithm import Seeks, attacks
+from ..algorithm import Keep, Seeks, attacks
 from ..losses import LossName
 from ..search.problem import Problem
 from ..search.tracker import choose
@@ -31,14 +31,22 @@ class APGD:
     steps: Annotated[int, Field(ge=1)] = 100
     progressive: bool = False  # first twice and 1.5 times the radius, for 30 % of the steps each
     random_start: bool = True
-    variant: Literal["ours", "paper"] = "ours"  # paper = the first comparison of a stage is against zero
+    first: Literal["start", "zero", "skip"] = (
+        "start"  # what a stage's first loss is held against; SEA: zero; skip = none
+    )
+    ties: Literal["earlier", "later"] = "earlier"  # which of equally harmful iterates is kept; SEA: later
+    carry: Literal["damage", "track"] = "damage"  # what the iterate that begins the next stage has most of
+    balance: Literal["image", "split"] = "image"  # whose pixels weigh classes in balanced losses; split: give weights
+    keep: Keep = "best"  # iterate to return; SEA: accuracy
 
     def run(self, problem: Problem) -> Deltas:
         """One stage for each radius, from the most harmful delta of the stage before."""
         limit, stages = problem.threat.radius, self.stages()
         delta = problem.start(self.random_start, radius=stages[0][0] * limit)
         for multiple, steps in stages:
-            delta = self._climb(problem, problem.feasible.project(delta, multiple * limit), multiple * limit, steps)
+            carry = self.carry if multiple > 1 else "damage"
+            start = problem.feasible.project(delta, multiple * limit)
+            delta = self._climb(problem, start, multiple * limit, steps, carry)
         return delta
 
     def stages(self) -> list[tuple[float, int]]:
@@ -49,13 +57,13 @@ class APGD:
         stages = [*early, (1.0, self.steps - sum(steps for _, steps in early))]
         return [(multiple, steps) for multiple, steps in stages if steps > 0]
 
-    def _climb(self, problem: Problem, delta: Deltas, radius: float, steps: int) -> Deltas:
-        """The paper's algorithm at one radius; gives the delta that won most pixels."""
+    def _climb(self, problem: Problem, delta: Deltas, radius: float, steps: int, carry: str) -> Deltas:
+        """Run the paper's algorithm at one radius; return the delta that won most pixels, or of the highest loss."""
         allowed, before = problem.feasible, delta
         look = problem.look(delta, self.loss, radius=radius, track=self.track)
         gradient, harmful, damage = look.gradient, delta, look.damage
         peak, peak_delta, peak_gradient, last_peak = look.track, delta, gradient, look.track
-        track = torch.zeros_like(peak) if self.variant == "paper" else peak
+        track = torch.zeros_like(peak) if self.first == "zero" else peak
         length = torch.full_like(delta[:, :1, :1, :1], 2 * radius)
         rises, halved, checks = torch.zeros_like(peak), torch.ones_like(peak).bool(), checkpoints(steps)
         for step in range(1, steps + 1):
@@ -69,22 +77,26 @@ class APGD:
             look = problem.look(
                 delta, self.loss, step / steps, radius=radius, track=self.track, resting=resting, slope=step < steps
             )
-            harmful, damage = choose(look.damage > damage, delta, harmful), look.damage.maximum(damage)
+            more = look.damage >= damage if self.ties == "later" else look.damage > damage
+            harmful, damage = choose(more & ~resting, delta, harmful), look.damage.maximum(damage)
+            higher, rises, track = look.track > peak, rises + (look.track > track), look.track
+            peak, peak_delta = look.track.maximum(peak), choose(higher & ~resting, delta, peak_delta)
             if step == steps:
                 break
-            higher, rises, track, gradient = look.track > peak, rises + (look.track > track), look.track, look.gradient
-            peak, peak_delta = look.track.maximum(peak), choose(higher, delta, peak_delta)
+            gradient = look.gradient
             peak_gradient = choose(higher, gradient, peak_gradient)
             if step in checks:
-                halved = (rises <= 0.75 * checks[step]) | (~halved & (peak <= last_peak))
+                skipped = self.first == "skip" and step == min(checks)
+                stalled = rises <= (-1 if skipped else 0.75 * checks[step])
+                halved = stalled | (~halved & (peak <= last_peak))
                 length = choose(halved, length / 2, length)
                 delta, gradient = choose(halved, peak_delta, delta), choose(halved, peak_gradient, gradient)
                 rises, last_peak = torch.zeros_like(rises), peak
-        return harmful
+        return harmful if carry == "damage" else peak_delta
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step and one at every start, and a look at the clean image and at the last iterate."""
-        return self.steps + len(self.stages()) + 2, self.steps
+        """One pass a step and one at every start."""
+        return self.steps + len(self.stages()), self.steps
 
 
 def checkpoints(steps: int) -> dict[int, int]:

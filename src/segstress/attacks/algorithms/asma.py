@@ -4,53 +4,68 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
+import torch
 from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor
 
 from ...core import settings
-from ..algorithm import Seeks, attacks
+from ...metrics.counts import count
+from ...metrics.scores import image_miou
+from ..algorithm import Keep, Seeks, attacks
 from ..losses import Pixels, View
-from ..minimal.step_length import Stride
-from ..search.feasible import Feasible
-from ..search.polish import POLISHING
-from ..search.problem import Problem
+from ..minimal.step_length import StepLength
+from ..search.feasible import PerImage, per_image
+from ..search.problem import Look, Problem
 
 
-@attacks.register("asma")
+@attacks.register("asma-auto")
 @settings
 class ASMA:
-    """Raise the wanted logits that do not win yet; the l2 norm pulls back (Ozbulak et al. 2019, arXiv:1907.13124)."""
+    """Raise the wanted logits that do not win yet; the l2 norm pulls back (Ozbulak et al. 2019, arXiv:1907.13124).
+
+    Ours are the gradient's length, found for each image, and a factor that grows with the share of won pixels."""
 
     seeks: ClassVar[Seeks] = "smallness"
     reaches: ClassVar[float | None] = None  # made for l2, and it never shrinks what succeeded
     steps: Annotated[int, Field(ge=1)] = 500
     base: Annotated[float, Field(gt=0)] = 0.05  # factor of a step; paper: 1e-7
-    gain: Annotated[float, Field(ge=0)] = 0.1  # what the share of won pixels adds to it; paper: 1e-6
-    variant: Literal["ours", "paper"] = "ours"  # paper = raw sums of logits, whose scale differs from model to model
+    gain: Annotated[float, Field(ge=0)] = 0.1  # what full success adds to it; paper: 1e-6
+    success: Literal["damage", "iou"] = "damage"  # what tells it: won pixels, or, as published, the IoU with the mask
+    gradient: Literal["scaled", "raw"] = "scaled"  # raw = as published, its scale that of the model's logits
+    keep: Keep = "best"  # iterate to return; released: smallest
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
-        """Gradient steps whose factor grows with the damage done."""
+        """Gradient steps whose factor grows with success."""
         allowed, delta = problem.feasible, problem.start(False)
-        stride = Stride(allowed, self.steps)
+        loss, step_length = _Wanted(), StepLength(allowed, self.steps)
         for step in range(self.steps):
-            look = problem.look(delta, _wanted, step / self.steps)
-            stride.update(look.success, allowed.size(delta))
-            factor = (self.base + self.gain * look.damage)[:, None, None, None]
-            climb = self._climb(allowed, look.gradient, stride) - 2 * delta
-            delta = allowed.project(delta + factor * climb, problem.reach)
+            look = problem.look(delta, loss, step / self.steps)
+            step_length.update(look.success, allowed.size(delta))
+            climb = look.gradient
+            if self.gradient == "scaled":
+                climb = per_image(3 * step_length.length) * allowed.along(climb)  # outweighs the norm's pull
+            factor = self.base + self.gain * self._success(look, loss, step)
+            delta = allowed.project(delta + per_image(factor) * (climb - 2 * delta), problem.reach)
         return delta
 
-    def _climb(self, allowed: Feasible, gradient: Tensor, stride: Stride) -> Tensor:
-        if self.variant == "paper":
-            return gradient
-        return 3 * stride.length[:, None, None, None] * allowed.along(gradient)  # outweighs the norm's pull
+    def _success(self, look: Look, loss: _Wanted, step: int) -> PerImage:
+        if self.success == "damage":
+            return look.damage
+        return loss.iou if step else torch.zeros_like(loss.iou)  # none is known before the first step
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step, a look at the clean image and at the last iterate, and the polish."""
-        return self.steps + 2 + POLISHING, self.steps
+        """One pass a step."""
+        return self.steps, self.steps
 
 
-def _wanted(view: View) -> Pixels:
-    (label,) = view.of(view.labels)
-    return view.standing * label * (1 if view.targeted else -1)
+class _Wanted:
+    """The summed logits of the wanted class where another wins; remembers the IoU with what is wanted."""
+
+    iou: PerImage
+
+    def __call__(self, view: View) -> Pixels:
+        counts = count(view.prediction, view.labels, view.aim, view.logits.shape[1])
+        self.iou = image_miou(counts).to(view.logits)
+        (label,) = view.of(view.labels)
+        return view.standing * label * (1 if view.targeted else -1)

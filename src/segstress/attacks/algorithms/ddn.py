@@ -13,8 +13,8 @@ from torch import Tensor
 from ...core import settings
 from ..algorithm import Seeks, attacks
 from ..losses import LossName
-from ..minimal.step_length import Stride
-from ..search.polish import POLISHING
+from ..minimal.step_length import StepLength
+from ..search.feasible import per_image
 from ..search.problem import Problem
 
 
@@ -35,17 +35,17 @@ class DDN:
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """Steps that shorten along half a cosine, each brought back into the ball."""
         allowed, delta = problem.feasible, problem.start(False)
-        stride = Stride(allowed, self.steps)
-        radius = stride.length
+        step_length = StepLength(allowed, self.steps)
+        radius = step_length.length
         for step in range(self.steps):
             look = problem.look(delta, self.loss, step / self.steps)
-            stride.update(look.success, allowed.size(delta))
+            step_length.update(look.success, allowed.size(delta))
             changed = radius * torch.where(look.success, 1 - self.change, 1 + self.change)
-            radius = torch.where(stride.found, changed, stride.length)
+            radius = torch.where(step_length.succeeded, changed, step_length.length)
             length = self.step * radius * (0.01 + 0.99 * (1 + math.cos(math.pi * step / self.steps)) / 2)
-            delta = allowed.project(delta + length[:, None, None, None] * allowed.along(look.gradient), radius)
+            delta = allowed.project(delta + per_image(length) * allowed.along(look.gradient), radius)
         return delta
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step, a look at the clean image and at the last iterate, and the polish."""
-        return self.steps + 2 + POLISHING, self.steps
+        """One pass a step."""
+        return self.steps, self.steps

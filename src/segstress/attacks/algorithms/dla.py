@@ -13,6 +13,7 @@ from torch import Tensor
 
 from ...core import settings, uniform
 from ..algorithm import Seeks, attacks
+from ..search.feasible import per_image
 from ..search.problem import Problem
 from ..search.tracker import choose
 
@@ -38,7 +39,7 @@ class DLA:
             better, best = score <= best, score.minimum(best)
             signs, in_rows = choose(better, stripes, signs), torch.where(better, step % 2 == 0, in_rows)
         for rows, columns in islice(_blocks(images), self.steps - explored):
-            flips = torch.where(in_rows[:, None, None, None], rows, columns)
+            flips = torch.where(per_image(in_rows), rows, columns)
             flipped = torch.where(flips, -signs, signs)
             score = self._score(problem, flipped)
             signs, best = choose(score < best, flipped, signs), score.minimum(best)
@@ -50,8 +51,8 @@ class DLA:
         return -miou if problem.targeted else miou
 
     def passes(self) -> tuple[int, int]:
-        """The queries, and a look at the clean image and at the last pattern."""
-        return self.steps + 2, 0
+        """The queries."""
+        return self.steps, 0
 
 
 def _blocks(images: Float[Tensor, "b c h w"]) -> Iterator[tuple[Tensor, Tensor]]:

@@ -11,53 +11,53 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import settings
-from ..algorithm import Seeks, attacks
+from ..algorithm import Keep, Seeks, attacks
 from ..losses import LossName
-from ..search.feasible import Feasible
-from ..search.polish import POLISHING
+from ..search.feasible import Feasible, PerImage, per_image
 from ..search.problem import Problem
 
-PerImage = Float[Tensor, " b"]
 
-
-@attacks.register("fmn")
+@attacks.register("fmn-auto")
 @settings
 class FMN:
-    """Guess the border by linearisation, then cross it in ever finer steps (Pintor et al. 2021, arXiv:2102.12827)."""
+    """Guess the border by linearisation, then cross it in ever finer steps (Pintor et al. 2021, arXiv:2102.12827).
+
+    Ours are steps in radii, and the margins of the pixels that still stand."""
 
     seeks: ClassVar[Seeks] = "smallness"
     reaches: ClassVar[float | None] = 1.02
     loss: LossName = "masked-margin"  # the paper's: margin
     steps: Annotated[int, Field(ge=1)] = 200
     shrink: Annotated[float, Field(gt=0, lt=1)] = 0.05  # share by which the radius changes at first; 0.001 at last
-    step: Annotated[float, Field(gt=0)] = 1.0  # first length of a step, in radii; paper: l2 length, 10 for linf
-    variant: Literal["ours", "paper"] = "ours"  # paper = steps of a fixed l2 length, whatever the norm
+    step: Annotated[float, Field(gt=0)] = 1.0  # first length of a step, in its unit; paper: 10 for linf, 1 for l2
+    unit: Literal["radius", "l2"] = "radius"  # of a step; l2 = as published, a fixed l2 length whatever the norm
+    keep: Keep = "best"  # iterate to return; released: smallest
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """Radius and step follow half a cosine down to a hundredth and a fiftieth."""
         allowed, delta = problem.feasible, problem.start(False)
         best = longest = allowed.size(torch.maximum(allowed.upper, -allowed.lower))
-        radius, found = longest, torch.zeros_like(longest, dtype=torch.bool)
+        radius, succeeded = longest, torch.zeros_like(longest, dtype=torch.bool)
         for step in range(self.steps):
             fade = (1 + math.cos(math.pi * step / self.steps)) / 2
             shrink = 0.001 + (self.shrink - 0.001) * fade
             look = problem.look(delta, self.loss, step / self.steps)
-            size, found = allowed.size(delta), found | look.success
+            size, succeeded = allowed.size(delta), succeeded | look.success
             best = torch.where(look.success, size.minimum(best), best)
-            outside = torch.where(found, radius * (1 + shrink), size + _distance(allowed, look.loss, look.gradient))
+            outside = torch.where(succeeded, radius * (1 + shrink), size + _distance(allowed, look.loss, look.gradient))
             radius = torch.where(look.success, (radius * (1 - shrink)).minimum(best), outside).minimum(longest)
             length = self.step * (0.01 + 0.99 * fade)
             delta = allowed.project(delta + length * self._climb(allowed, look.gradient, radius), radius)
         return delta
 
     def _climb(self, allowed: Feasible, gradient: Tensor, radius: PerImage) -> Tensor:
-        if self.variant == "paper":
-            return gradient / gradient.flatten(1).norm(dim=1).clamp(min=1e-12)[:, None, None, None]
-        return radius[:, None, None, None] * allowed.along(gradient)
+        if self.unit == "l2":
+            return gradient / per_image(gradient.flatten(1).norm(dim=1).clamp(min=1e-12))
+        return per_image(radius) * allowed.along(gradient)
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step, a look at the clean image and at the last iterate, and the polish."""
-        return self.steps + 2 + POLISHING, self.steps
+        """One pass a step."""
+        return self.steps, self.steps
 
 
 def _distance(allowed: Feasible, loss: PerImage, gradient: Tensor) -> PerImage:

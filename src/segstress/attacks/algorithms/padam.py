@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-import torch
 from jaxtyping import Float
 from pydantic import Field
 from torch import Tensor
 
 from ...core import Radius, settings
-from ..algorithm import Seeks, attacks
+from ..algorithm import Keep, Seeks, attacks
 from ..losses import LossName
+from ..search.adam import Moments
 from ..search.problem import Problem
 
 
@@ -26,25 +26,21 @@ class PAdam:
     steps: Annotated[int, Field(ge=1)] = 200
     rate: Radius = 2 / 255  # length of a step where the gradient is steady
     random_start: bool = True
-    variant: Literal["ours", "paper"] = "ours"  # paper = mean over pixels, on which Adam's floor weighs; add keep=last
+    reduction: Literal["sum", "mean"] = "sum"  # of the loss over pixels; paper: mean, on which Adam's floor weighs
+    keep: Keep = "best"  # iterate to return; paper: last
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """Climb by running means of the gradient and of its square."""
         delta = problem.start(self.random_start)
-        mean, square, largest = (torch.zeros_like(delta) for _ in range(3))
-        pixels = delta[0, 0].numel() if self.variant == "paper" else 1
-        for step in range(1, self.steps + 1):
+        moments = Moments(delta, amsgrad=True)
+        pixels = delta[0, 0].numel() if self.reduction == "mean" else 1
+        for step in range(self.steps):
             if problem.finished:
                 break
-            gradient = problem.look(delta, self.loss, (step - 1) / self.steps).gradient / pixels
-            mean.lerp_(gradient, 0.1)
-            square.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
-            torch.maximum(largest, square, out=largest)
-            spread = largest.sqrt().div_((1 - 0.999**step) ** 0.5).add_(1e-8)
-            climb = mean.div(spread).mul_(self.rate / (1 - 0.9**step))
-            delta = problem.feasible.project(climb.add_(delta), problem.threat.radius)
+            moments.update(problem.look(delta, self.loss, step / self.steps).gradient / pixels)
+            delta = problem.feasible.project(delta + moments.climb(self.rate), problem.threat.radius)
         return delta
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step, and a look at the clean image and at the last iterate."""
-        return self.steps + 2, self.steps
+        """One pass a step."""
+        return self.steps, self.steps

@@ -12,6 +12,7 @@ from torch import Tensor
 from ...core import settings, stream
 from ..algorithm import Seeks, attacks
 from ..losses import LossName
+from ..search.adam import Moments
 from ..search.problem import Problem
 
 Deltas = Float[Tensor, "b c h w"]
@@ -40,17 +41,13 @@ class Patch:
     def run(self, problem: Problem) -> Deltas:
         """Climb by running means of the gradient and of its square."""
         allowed, radius, delta = problem.feasible, problem.threat.radius, problem.start(True)
-        mean, square = torch.zeros_like(delta), torch.zeros_like(delta)
+        moments = Moments(delta, floor=1e-12)
         streams = [stream(problem.seed, id_, "views") for id_ in problem.batch.ids]
-        for step in range(1, self.steps + 1):
+        for step in range(self.steps):
             if problem.finished:
                 break
-            gradient = self._gradient(problem, delta, (step - 1) / self.steps, streams)
-            mean.lerp_(gradient, 0.1)
-            square.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
-            scale = (square / (1 - 0.999**step)).sqrt_().add_(1e-12)
-            climb = mean / scale * (self.rate * radius / (1 - 0.9**step))
-            delta = allowed.project(delta + climb, radius)
+            moments.update(self._gradient(problem, delta, step / self.steps, streams))
+            delta = allowed.project(delta + moments.climb(self.rate * radius), radius)
         return delta
 
     def _gradient(self, problem: Problem, delta: Deltas, progress: float, streams: list[torch.Generator]) -> Deltas:
@@ -76,9 +73,9 @@ class Patch:
         return down, right
 
     def passes(self) -> tuple[int, int]:
-        """One pass a view, and a look at the clean image and at the last patch."""
+        """One pass a view."""
         looks = self.steps * max(1, self.views)
-        return looks + 2, looks
+        return looks, looks
 
 
 def _rolled(images: Deltas, moves: list[Move]) -> Deltas:

@@ -10,10 +10,9 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import settings
-from ..algorithm import Seeks, attacks
+from ..algorithm import Keep, Seeks, attacks
 from ..losses import LossName
-from ..search.feasible import PerImage
-from ..search.polish import POLISHING
+from ..search.feasible import PerImage, per_image
 from ..search.problem import Problem
 
 LEAST = 1 / 16 / 255  # radius of every pixel at the lower end of the bracket
@@ -23,7 +22,10 @@ CLOSE = 1.01  # ratio of the bracket's ends at which an image is found
 @attacks.register("pgd-ce-search")
 @settings
 class Search:
-    """Bisect the radius of a sign-gradient attack (protocol of Rony et al. 2023, arXiv:2206.07179, 13 rounds)."""
+    """Bisect the radius of a sign-gradient attack (protocol of Rony et al. 2023, arXiv:2206.07179, 13 rounds).
+
+    Ours are geometric midpoints, because answers differ by orders of magnitude, and rounds that begin where the one
+    before ended."""
 
     seeks: ClassVar[Seeks] = "smallness"
     reaches: ClassVar[float | None] = 1.3
@@ -33,47 +35,53 @@ class Search:
     starts: Annotated[int, Field(ge=1)] = 1  # the first from zero, or from the round before; the others at random
     step: Annotated[float, Field(gt=0)] = 0.1 / 3  # length of a step, in radii
     momentum: Annotated[float, Field(ge=0)] = 0.0
-    variant: Literal["ours", "paper"] = "ours"  # paper = arithmetic midpoints from [0, 2], every round from zero
+    bracket: Literal["geometric", "arithmetic"] = "geometric"  # arithmetic = as published: midpoints from [0, 2]
+    warm: bool = True  # whether a round begins where the one before ended; as published from zero, its last step unseen
+    keep: Keep = "best"  # iterate to return; released: smallest
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
-        """Halve the bracket by geometric midpoints, because answers differ by orders of magnitude."""
-        allowed, delta = problem.feasible, problem.start(False)
-        aimed = next(iter(problem.smallest.values()))
+        """Halve the bracket; an image whose bracket is narrow enough rests."""
+        allowed, delta, geometric = problem.feasible, problem.start(False), self.bracket == "geometric"
         whole = allowed.size(torch.ones_like(delta))
-        low, high = (LEAST * whole, whole) if self.variant == "ours" else (0 * whole, 2 * whole)
+        low, high = (LEAST * whole, whole) if geometric else (0 * whole, 2 * whole)
         for _ in range(self.rounds):
-            found = high <= CLOSE * low
-            middle = (low * high).sqrt() if self.variant == "ours" else (low + high) / 2
+            resting = high <= CLOSE * low
+            middle = (low * high).sqrt() if geometric else (low + high) / 2
+            success = torch.zeros_like(resting)
             for start in range(self.starts):
                 first = self._start(problem, delta, start, middle)
-                delta = self._climb(problem, first, middle, found)
-            success = aimed.score <= middle
-            low = torch.where(found | success, low, middle)
-            high = torch.where(found | ~success, high, aimed.score.to(high).minimum(middle))
+                delta, now = self._climb(problem, first, middle, resting)
+                success = success | now
+            smallest = problem.smallest_size().to(high).minimum(middle) if geometric else middle
+            success = problem.smallest_size() <= middle if geometric else success
+            low = torch.where(resting | success, low, middle)
+            high = torch.where(resting | ~success, high, smallest)
         return delta
 
     def _start(self, problem: Problem, before: Tensor, start: int, radius: PerImage) -> Tensor:
         allowed = problem.feasible
         if start > 0:
             draw = problem.start(True, f"start-{start}", radius=1.0)
-            return allowed.project(draw * radius[:, None, None, None], radius)
-        return allowed.project(before if self.variant == "ours" else torch.zeros_like(before), radius)
+            return allowed.project(draw * per_image(radius), radius)
+        return allowed.project(before if self.warm else torch.zeros_like(before), radius)
 
-    def _climb(self, problem: Problem, delta: Tensor, radius: PerImage, resting: Tensor) -> Tensor:
-        """Sign steps at one radius; the last iterate is looked at too."""
-        allowed, trend = problem.feasible, torch.zeros_like(delta)
+    def _climb(self, problem: Problem, delta: Tensor, radius: PerImage, resting: Tensor) -> tuple[Tensor, Tensor]:
+        """Sign steps at one radius; the last delta, and whether any look did enough."""
+        allowed, trend, success = problem.feasible, torch.zeros_like(delta), torch.zeros_like(resting)
         for step in range(self.steps):
             look = problem.look(delta, self.loss, step / self.steps, radius=radius, resting=resting)
+            success = success | look.success
             length = look.gradient.abs().sum((1, 2, 3), keepdim=True).clamp(min=torch.finfo(delta.dtype).tiny)
             trend = self.momentum * trend + look.gradient / length
-            delta = allowed.project(delta + (self.step * radius)[:, None, None, None] * allowed.steepest(trend), radius)
-        problem.peek(delta, radius=radius, resting=resting)
-        return delta
+            delta = allowed.project(delta + per_image(self.step * radius) * allowed.steepest(trend), radius)
+        if self.warm:
+            problem.peek(delta, radius=radius, resting=resting)
+        return delta, success
 
     def passes(self) -> tuple[int, int]:
-        """Every step of every start of every round, the last iterates, the clean image, and the polish."""
+        """Every step of every start of every round, and the last iterates."""
         starts = self.rounds * self.starts
-        return starts * (self.steps + 1) + 2 + POLISHING, starts * self.steps
+        return starts * (self.steps + self.warm), starts * self.steps
 
 
 attacks.preset(

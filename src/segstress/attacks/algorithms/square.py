@@ -58,5 +58,5 @@ class Square:
         return inside[0][:, None, :, None] & inside[1][:, None, None, :]
 
     def passes(self) -> tuple[int, int]:
-        """The queries, and a look at the clean image and at the last pattern."""
-        return self.steps + 2, 0
+        """The queries."""
+        return self.steps, 0

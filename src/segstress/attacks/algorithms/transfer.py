@@ -40,7 +40,7 @@ class Transfer:
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """Look at the first image of every id, at the second where there is one, and so on."""
-        deltas = [self._deltas(problem, place) for place in range(len(problem.batch))]
+        deltas = [self._deltas(problem, index) for index in range(len(problem.batch))]
         delta = torch.zeros_like(problem.batch.images)
         for number in range(max(map(len, deltas))):
             resting = torch.tensor([number >= len(several) for several in deltas], device=delta.device)
@@ -48,14 +48,16 @@ class Transfer:
             problem.peek(delta, resting=resting)
         return delta
 
-    def _deltas(self, problem: Problem, place: int) -> list[Float[Tensor, "c h w"]]:
+    def _deltas(self, problem: Problem, index: int) -> list[Float[Tensor, "c h w"]]:
         """The stored images of one id, less the image itself."""
-        id_, image = problem.batch.ids[place], problem.batch.images[place]
+        id_, image = problem.batch.ids[index], problem.batch.images[index]
         stored = [pixels.to(image) for pixels in open_stored(self.source, self.content).read(id_)]
         fitting = [pixels for pixels in stored if pixels.shape == image.shape]
         if not fitting:
-            found, wanted = ("x".join(map(str, pixels.shape)) for pixels in (stored[0], image))
-            raise BadImage(f"{self.source}: '{id_}' is {found} (channels x height x width), the model sees {wanted}")
+            stored_shape, wanted = ("x".join(map(str, pixels.shape)) for pixels in (stored[0], image))
+            raise BadImage(
+                f"{self.source}: '{id_}' is {stored_shape} (channels x height x width), the model sees {wanted}"
+            )
         if self.outside == "refuse":
             for pixels in fitting:
                 self._check(problem, id_, pixels, pixels - image)
@@ -71,5 +73,5 @@ class Transfer:
             raise BadImage(f"{self.source}: '{id_}' is {float(size):.4g} away, outside the ball of {problem.threat}")
 
     def passes(self) -> tuple[int, int]:
-        """One look at each stored image, and at the clean image and the last again."""
-        return open_stored(self.source, self.content).most + 2, 0
+        """One look at each stored image."""
+        return open_stored(self.source, self.content).most, 0

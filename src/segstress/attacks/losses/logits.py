@@ -58,8 +58,13 @@ def difference_of_logits_ratio(view: View) -> Pixels:
     """The margin in units of the lead over the third class (Croce & Hein 2020, arXiv:2003.01690).
 
     Towards a goal the unit is the lead over the third and fourth, as published: the third alone may be the goal."""
+    return ratio_of_logits(view)
+
+
+def ratio_of_logits(view: View, tolerance: float = 0.0) -> Pixels:
+    """That ratio, with something taken from the best other class's lead first."""
     if view.logits.shape[1] < 3:
-        return margin(view)  # two classes have no third, and their ratio would be constant
+        return margin(view) - tolerance  # two classes have no third, and their ratio would be constant
     second = _next(view.logits, view.prediction)
     third = _next(view.logits, view.prediction, second)
     behind = [third]
@@ -67,7 +72,7 @@ def difference_of_logits_ratio(view: View) -> Pixels:
         behind.append(_next(view.logits, view.prediction, second, third))
     rivals = torch.where(view.prediction == view.labels, second, view.prediction)
     rival, label, first, *others = view.of(rivals, view.labels, view.prediction, *behind)
-    return (rival - label) / (first - sum(others) / len(others) + TINY)
+    return (rival - label - tolerance) / (first - sum(others) / len(others) + TINY)
 
 
 def _next(logits: Tensor, *taken: Int64[Tensor, "b h w"]) -> Int64[Tensor, "b h w"]:

@@ -41,7 +41,7 @@ class View:
     progress: float  # 0 at the first step, towards 1 at the last
     targeted: bool
     check: bool = True  # whether predicting refuses logits that are no numbers
-    valid: Mask | None = None  # pixels that have a label, aimed at or not, where that is told
+    valid: Mask | None = None  # pixels that have a label, aimed at or not, where that is known
     sound: Mask | None = None  # of those, right in the clean image
     recall: Recall | None = None  # remembers which pixels were won when; without it there was no earlier look
     first_distance: Float[Tensor, " b"] | None = None  # mean |margin| at the attack's first look; none = this is it
@@ -74,10 +74,10 @@ class View:
         A class that the model never says may lie at -1e9 or -inf: such pixels must not decide what is far."""
         rival, label = self.of(self.rivals, self.labels)
         gaps = (rival - label).detach().abs()
-        told = torch.where(self.aim & gaps.isfinite(), gaps, torch.nan).flatten(1)
-        typical = told.nanmedian(1, keepdim=True).values
-        near = told <= torch.where(typical > 0, FAR * typical, torch.inf)  # NaN is not
-        mean = torch.where(near, told, 0).sum(1) / near.sum(1).clamp(min=1)
+        known = torch.where(self.aim & gaps.isfinite(), gaps, torch.nan).flatten(1)
+        typical = known.nanmedian(1, keepdim=True).values
+        near = known <= torch.where(typical > 0, FAR * typical, torch.inf)  # NaN is not
+        mean = torch.where(near, known, 0).sum(1) / near.sum(1).clamp(min=1)
         return torch.where(mean > 0, mean, 1)
 
     @property

@@ -2,7 +2,7 @@
 
 Ours, of the family of `losses/annealed.py`. A search that needs 99 % of the pixels succeeds when the hardest pixel but
 1 % falls. Its distance is the temperature: softer, and pixels long won or out of reach pull; sharper, and the pixels
-that are still needed have no slope. Nothing is told of the number of steps, so the ball may move.
+that are still needed have no slope. The loss does not know the number of steps, so the ball may move.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..losses import Pixels, View
-from ..search.problem import PerImage, Problem
+from ..search.feasible import PerImage, per_image
+from ..search.problem import Problem
 
 SHARPEST = 100.0  # in one over the clean image's mean margin
 
@@ -59,7 +60,7 @@ def deciding_distance(distance: Pixels, aim: Bool[Tensor, "b h w"], enough: floa
 
 
 def easiest_rivals(problem: Problem, radius: Float[Tensor, " b"], classes: int) -> Int64[Tensor, "b h w"]:
-    """The class that every pixel reaches first: the clean gap over what it gains if all pixels go there at once.
+    """Find the class that every pixel reaches first: the clean gap over what it gains if all pixels go there at once.
 
     Two looks a class, in which the gain is measured at the radius and not by the slope, which bends before it."""
     allowed, clean, ways = problem.feasible, problem.start(False), []
@@ -67,7 +68,7 @@ def easiest_rivals(problem: Problem, radius: Float[Tensor, " b"], classes: int) 
         leads: list[Pixels] = []
         lead = partial(_lead, rival, leads)
         uphill = allowed.steepest(problem.look(clean, lead).gradient)
-        problem.peek(radius[:, None, None, None] * uphill, lead, radius=radius)
+        problem.peek(per_image(radius) * uphill, lead, radius=radius)
         gap, gain = -leads[0], leads[-1] - leads[0]
         way = gap.clamp(min=0) / gain.clamp(min=1e-12)
         ways.append(torch.where(problem.labels == rival, torch.inf, way))
@@ -75,7 +76,7 @@ def easiest_rivals(problem: Problem, radius: Float[Tensor, " b"], classes: int) 
 
 
 def _lead(rival: int, leads: list[Pixels], view: View) -> Pixels:
-    """How far a class is ahead of the label, also noted."""
+    """Measure how far a class is ahead of the label, and note it."""
     (label,) = view.of(view.labels)
     lead = view.logits[:, rival] - label
     leads.append(lead.detach())

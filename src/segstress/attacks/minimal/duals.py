@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Literal
+
 import torch
 from torch.nn import functional
 
@@ -9,28 +12,30 @@ from ..losses import Pixels, View, losses
 from ..search.feasible import PerImage
 from ..search.problem import Problem
 
-LIMIT = 27.6  # of a log-weight either way: one in 10^12
-
 
 class Duals:
     """Weights on the simplex of all pixels and the norm, moved by the sign of each margin (arXiv:2106.01538)."""
 
-    def __init__(self, problem: Problem, steps: int) -> None:
+    def __init__(
+        self, problem: Problem, steps: int, norm_weight: Literal["ratio", "share"] = "ratio", least: float = 1e-12
+    ) -> None:
         self.aim, self.steps, self.step = problem.aim, steps, 0
+        self._over_pixels, self._limit = norm_weight == "ratio", -math.log(least)
         equal = -problem.aimed.clamp(min=1).to(problem.balance).log()
         self.logs = equal[:, None, None].expand_as(problem.balance)  # the norm's own log-weight is zero
         self.weights = self._simplex()
 
     def at(self, step: int) -> Duals:
-        """Itself, ready for one step."""
+        """Make ready for one step."""
         self.step = step
         return self
 
     @property
     def norm_weight(self) -> PerImage:
-        """What the norm weighs for every unit that the pixels weigh together."""
+        """What is left for the norm (equation 26 of arXiv:2206.07179); or that over what the pixels weigh together."""
         pixels = self.weights.flatten(1).sum(1)
-        return (1 - pixels).clamp(min=0) / pixels.clamp(min=torch.finfo(pixels.dtype).tiny)
+        left = (1 - pixels).clamp(min=0)
+        return left / pixels.clamp(min=torch.finfo(pixels.dtype).tiny) if self._over_pixels else left
 
     def __call__(self, view: View) -> Pixels:
         """The weighted loss of every margin; then pixels that stand bid more, and those that are won less."""
@@ -39,7 +44,7 @@ class Duals:
             self.weights = self.weights.lerp(self._simplex(), 0.1)
         left = (self.steps - 1 - self.step) / max(self.steps - 1, 1)
         bid = 0.1 * (0.9 * left + 0.1) * lead.detach().sign()
-        self.logs = (self.logs + bid).clamp(-LIMIT, LIMIT)
+        self.logs = (self.logs + bid).clamp(-self._limit, self._limit)
         return -self.weights * functional.softplus(lead)
 
     def _simplex(self) -> Pixels:

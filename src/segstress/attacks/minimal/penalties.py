@@ -7,17 +7,19 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from ..losses import Pixels, View, losses
+from ..losses.logits import ratio_of_logits
 
 
-def logit_ratio(view: View, *, released: bool = False) -> Pixels:
-    """How far a pixel is from being won, in units of the logits' spread (DLR+ of arXiv:2206.07179).
+def logit_ratio(view: View, *, differentiated: bool = False, tolerance: float = 0.0) -> Pixels:
+    """Measure how far a pixel is from being won, in units of the logits' spread (DLR+ of arXiv:2206.07179).
 
-    The unit is a constant: the published code follows its slope too (`released`), which can lead away from the
-    nearest border. Two classes have no third to take the spread from, so the image's mean distance is the unit."""
+    The unit is a constant: the published code follows its slope too (`differentiated`), which can lead away from the
+    nearest border. Its tolerance is added to the label's lead, whatever the side. Two classes have no third to take the
+    spread from, so the image's mean distance is the unit; in the published code's reading it is one logit."""
     side = 1 if view.targeted else -1
-    if released:
-        return side * losses.get("dlr")(view)
-    distance = side * losses.get("margin")(view)
+    if differentiated:
+        return side * ratio_of_logits(view, tolerance)
+    distance = side * (losses.get("margin")(view) - tolerance)
     if view.logits.shape[1] == 2:
         total = (distance.detach().abs() * view.aim).flatten(1).sum(1)
         unit = (total / view.aim.flatten(1).sum(1).clamp(min=1))[:, None, None]
@@ -27,20 +29,20 @@ def logit_ratio(view: View, *, released: bool = False) -> Pixels:
 
 
 def _lead_over_third(view: View) -> Pixels:
-    """How far the largest logit is above the third, towards a goal above the mean of third and fourth.
+    """Measure how far the largest logit is above the third, towards a goal above the mean of third and fourth.
 
     On a CPU a running sort of the few largest is much faster than `topk`."""
     largest: list[Pixels] = []
     for plane in view.logits.detach().unbind(1):
-        for place, held in enumerate(largest):
-            largest[place], plane = torch.maximum(held, plane), torch.minimum(held, plane)
+        for rank, larger in enumerate(largest):
+            largest[rank], plane = torch.maximum(larger, plane), torch.minimum(larger, plane)
         if len(largest) < (4 if view.targeted else 3):
             largest.append(plane)
     return largest[0] - torch.stack(largest[2:]).mean(0)
 
 
 def penalty_slope(constraint: Pixels, strength: Pixels, multiplier: Pixels, *, released: bool = False) -> Pixels:
-    """Derivative of the penalty m c + m s c^2 + s^2 c^3 / 6 above zero, m c / (1 - max(s, 1) c) below.
+    """Differentiate the penalty m c + m s c^2 + s^2 c^3 / 6 above zero, m c / (1 - max(s, 1) c) below.
 
     The published code has m c instead of m as the first term above zero (`released`), so that pixels that are hardly
     standing are hardly pushed."""

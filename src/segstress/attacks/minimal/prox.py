@@ -8,23 +8,57 @@ from __future__ import annotations
 
 import torch
 
-from ..search.feasible import Deltas, Feasible, PerImage
+from ..search.feasible import Deltas, Feasible, PerImage, per_image
 
 PASSES = 72  # exact in float64 from any start
 WARM_PASSES = 8  # enough from the radius of the step before, which is rarely far
+PLAIN_PASSES = 24  # enough from zero where no box makes the derivative jump
+INNER, RESTS = 5, 0.01  # steps towards a proximal point, and the relative change at which an image rests
 
 
-def prox(allowed: Feasible, delta: Deltas, metric: Deltas, strength: PerImage, near: PerImage) -> Deltas:
-    """The proximal step of the norm in which the attack measures, inside box and region, its length perhaps `near`."""
+def prox(
+    allowed: Feasible, delta: Deltas, metric: Deltas, strength: PerImage, *, near: PerImage, passes: int = WARM_PASSES
+) -> Deltas:
+    """Take the proximal step of the attack's norm, inside box and region; its length is sought from `near` on."""
     match allowed.norm:
         case "linf":
-            return prox_linf(delta, metric, strength, allowed.lower, allowed.upper, near=near, passes=WARM_PASSES)
+            return prox_linf(delta, metric, strength, allowed.lower, allowed.upper, near=near, passes=passes)
         case "l2":
-            return prox_l2(delta, metric, strength, passes=WARM_PASSES).clamp(allowed.lower, allowed.upper)
+            return prox_l2(delta, metric, strength, passes=passes).clamp(allowed.lower, allowed.upper)
         case "l1":
             return prox_l1(delta, metric, strength, allowed.lower, allowed.upper)
         case "l0":  # of the share of pixels: at the price of one each, none would move for hundreds of steps
             return prox_l0(delta, metric, strength / delta[0, 0].numel(), allowed.lower, allowed.upper)
+
+
+def inner_prox(allowed: Feasible, delta: Deltas, metric: Deltas, strength: PerImage) -> Deltas:
+    """Take a few steps towards the proximal point in a metric, each a plain one (Proximal Adam, arXiv:1910.10094).
+
+    As PDPGD's released code has it: at most five, and an image whose point hardly moves any more rests."""
+    largest = metric.flatten(1).amax(1)
+    share, plain = metric / per_image(largest), strength / largest
+    start = delta.clamp(allowed.lower, allowed.upper)
+    point, moving = start, torch.ones_like(strength, dtype=torch.bool)
+    for _ in range(INNER):
+        nearer = _plain_prox(allowed, point - share * (point - start), plain).clamp(allowed.lower, allowed.upper)
+        change = (nearer - point).flatten(1).norm(dim=1) / nearer.flatten(1).norm(dim=1)
+        point, moving = torch.where(per_image(moving), nearer, point), moving & (change > RESTS)
+    return point
+
+
+def _plain_prox(allowed: Feasible, delta: Deltas, strength: PerImage) -> Deltas:
+    """Take the proximal step of the norm where every element weighs one and there is no box."""
+    match allowed.norm:
+        case "linf":
+            anywhere = torch.full_like(delta, torch.inf)
+            return prox_linf(delta, torch.ones_like(delta), strength, -anywhere, anywhere, passes=PLAIN_PASSES)
+        case "l2":
+            length = delta.flatten(1).norm(dim=1).clamp(min=torch.finfo(delta.dtype).tiny)
+            return delta * per_image((1 - strength / length).clamp(min=0))
+        case "l1":
+            return delta.sign() * (delta.abs() - per_image(strength)).clamp(min=0)
+        case "l0":  # a pixel for as much as its largest channel is worth
+            return delta * (delta.abs().amax(1, keepdim=True) >= per_image((2 * strength).sqrt()))
 
 
 def prox_linf(
@@ -55,27 +89,25 @@ def prox_linf(
         newton = (pull - strength) / weight.clamp(min=torch.finfo(h.dtype).tiny)
         useful = (newton >= low) & (newton <= high) & ((passes - number) % 3 > 0)
         radius = torch.where(useful, newton, (low + high) / 2)
-    limit = radius[:, None, None, None]
+    limit = per_image(radius)
     return boxed.clamp(-limit, limit)
 
 
 def prox_l2(delta: Deltas, metric: Deltas, strength: PerImage, *, passes: int = PASSES) -> Deltas:
-    """Exact without a box: p = h delta / (h + strength / r), where r is the length of p, found by halving."""
+    """Solve exactly, without a box: p = h delta / (h + strength / r), where r is the length of p, found by halving."""
     low, high = torch.zeros_like(strength), delta.flatten(1).norm(dim=1)
-    pull, t = metric * delta, strength[:, None, None, None]
+    pull, t = metric * delta, per_image(strength)
     for _ in range(passes):
         middle = (low + high) / 2
-        longer = (
-            torch.addcmul(t, metric, middle[:, None, None, None]).reciprocal_().mul_(pull).flatten(1).norm(dim=1) > 1
-        )
+        longer = torch.addcmul(t, metric, per_image(middle)).reciprocal_().mul_(pull).flatten(1).norm(dim=1) > 1
         low, high = torch.where(longer, middle, low), torch.where(longer, high, middle)
-    radius = high[:, None, None, None]
+    radius = per_image(high)
     return pull * radius / (metric * radius + t).clamp(min=torch.finfo(delta.dtype).tiny)
 
 
 def prox_l1(delta: Deltas, metric: Deltas, strength: PerImage, lower: Deltas, upper: Deltas) -> Deltas:
     """Exact with the box, element by element: shrink by strength / h, then clip, because the cost is convex."""
-    shrunk = (delta.abs() - strength[:, None, None, None] / metric).clamp(min=0)
+    shrunk = (delta.abs() - per_image(strength) / metric).clamp(min=0)
     return (delta.sign() * shrunk).clamp(lower, upper)
 
 
@@ -83,4 +115,4 @@ def prox_l0(delta: Deltas, metric: Deltas, strength: PerImage, lower: Deltas, up
     """Exact with the box, pixel by pixel: the boxed delta where it gains more than the price of a pixel, else zero."""
     boxed = delta.clamp(lower, upper)
     gain = (metric * (delta.square() - (boxed - delta).square())).sum(1, keepdim=True) / 2
-    return boxed * (gain > strength[:, None, None, None])
+    return boxed * (gain > per_image(strength))

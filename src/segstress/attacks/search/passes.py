@@ -23,7 +23,7 @@ class Seen(NamedTuple):
     track: Float[Tensor, " n"]
 
 
-class Judged(NamedTuple):
+class Tally(NamedTuple):
     """What its predictions were worth to the attacker."""
 
     standing: Float[Tensor, " n"]  # pixels still to be won
@@ -44,12 +44,12 @@ def read(
 
 
 @torch.no_grad()
-def judge(view: View, *, miou: bool) -> Judged:
+def tally(view: View, *, miou: bool) -> Tally:
     """Count what still stands, and the overlap where it is wanted."""
     standing = view.standing.flatten(1).sum(1).double()
     if not miou:
-        return Judged(standing, torch.zeros_like(standing))
-    return Judged(standing, image_miou(count(view.prediction, view.labels, view.aim, view.logits.shape[1])))
+        return Tally(standing, torch.zeros_like(standing))
+    return Tally(standing, image_miou(count(view.prediction, view.labels, view.aim, view.logits.shape[1])))
 
 
 def _total(loss: str | Loss | None, view: View) -> Float[Tensor, " n"]:
@@ -59,34 +59,34 @@ def _total(loss: str | Loss | None, view: View) -> Float[Tensor, " n"]:
     return values if values.dim() == 1 else torch.where(view.aim, values, 0).flatten(1).sum(1)
 
 
-Found = TypeVar("Found", Seen, Judged)
+Shown = TypeVar("Shown", Seen, Tally)
 
 
-def mean(draws: Sequence[Found]) -> Found:
-    """The expectation over draws of a stochastic model (EOT, Athalye et al. 2018, arXiv:1707.07397)."""
+def mean(draws: Sequence[Shown]) -> Shown:
+    """Average over draws of a stochastic model (EOT, Athalye et al. 2018, arXiv:1707.07397)."""
     if len(draws) == 1:
         return draws[0]
     return type(draws[0])(*(torch.stack(values).mean(0) for values in zip(*draws, strict=True)))
 
 
-def select(tensor: Tensor, places: list[int]) -> Tensor:
-    """Those images only; no copy while all are wanted."""
-    return tensor if len(places) == len(tensor) else tensor[places]
+def select(tensor: Tensor, indices: list[int]) -> Tensor:
+    """Take those images only; no copy while all are wanted."""
+    return tensor if len(indices) == len(tensor) else tensor[indices]
 
 
-def spread(part: Tensor, places: list[int], whole: int, fill: float | bool = 0.0) -> Tensor:
-    """Back to the places of the whole batch; no copy while all are there."""
-    if len(places) == whole:
+def spread(part: Tensor, indices: list[int], whole: int, fill: float | bool = 0.0) -> Tensor:
+    """Put a part back where it belongs in the whole batch; no copy while all are there."""
+    if len(indices) == whole:
         return part
     full = part.new_full((whole, *part.shape[1:]), fill)
-    full[places] = part
+    full[indices] = part
     return full
 
 
 def balance(
     labels: Int64[Tensor, "b h w"], aim: Bool[Tensor, "b h w"], weights: tuple[float, ...]
 ) -> Float[Tensor, "b h w"]:
-    """The weight of each pixel's class: as given, or one over the class's pixels in the image."""
+    """Weigh each pixel by its class: as given, or by one over the class's pixels in the image."""
     if not weights:
         pixels = labels.new_zeros(len(labels), int(labels.max()) + 1)
         pixels.scatter_add_(1, labels.flatten(1), aim.flatten(1).long())

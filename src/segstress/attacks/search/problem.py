@@ -16,17 +16,18 @@ from ...core import BadInput, Batch, Threat, uniform
 from ..losses import Loss, Past, View
 from .feasible import Feasible
 from .history import History
-from .passes import Seen, balance, judge, mean, read, select, spread
+from .passes import Seen, balance, mean, read, select, spread, tally
 from .tracker import Smallest, Tracker, suffices
 
 Deltas = Float[Tensor, "b c h w"]
 PerImage = Float[Tensor, " b"]
 Mask = Bool[Tensor, "b h w"]
 Seeks = Literal["damage", "smallness"]
+Keep = Literal["best", "accuracy", "smallest", "last"]
 THRESHOLDS = (0.99, 0.95, 0.9)  # shares of won pixels for which a search for smallness keeps its best
 
 
-class Verdict(NamedTuple):
+class Effect(NamedTuple):
     """What the predictions of a look were worth; images left out have won, and beat no score."""
 
     standing: PerImage  # pixels still to be won
@@ -42,22 +43,22 @@ class Look:
     gradient: Deltas | Float[Tensor, "b 0"]  # uphill, of the loss summed over an image's pixels; empty after a peek
     loss: PerImage  # the larger, the better for the attacker
     track: PerImage  # the second loss, on the same logits
-    verdict: Callable[[], Verdict]  # worked out when first asked for, unless the memory needed it anyway
+    effect: Callable[[], Effect]  # worked out when first asked for, unless the memory needed it anyway
 
     @property
     def damage(self) -> PerImage:
         """Share of the aimed pixels that are won."""
-        return self.verdict().damage
+        return self.effect().damage
 
     @property
     def success(self) -> Bool[Tensor, " b"]:
         """Whether that is enough."""
-        return self.verdict().success
+        return self.effect().success
 
     @property
     def miou(self) -> PerImage:
         """Of the prediction against the labels, or against the goal; 0 where only smallness counts."""
-        return self.verdict().miou
+        return self.effect().miou
 
 
 class Problem:
@@ -75,7 +76,7 @@ class Problem:
         weights: tuple[float, ...] = (),
         seed: int = 0,
         draws: int = 1,
-        keep: Literal["best", "last"] = "best",
+        keep: Keep = "best",
     ) -> None:
         if model.training:
             raise BadInput("the model is in train mode, so its output depends on the batch; call model.eval() first")
@@ -91,17 +92,42 @@ class Problem:
         self.feasible = Feasible(batch.images, threat.norm, region)
         self.forwards = torch.zeros(len(batch), dtype=torch.int64)
         self.backwards = torch.zeros(len(batch), dtype=torch.int64)
-        goals = ["any"] if self.targeted else ["accuracy", "miou"]
-        self.trackers = {goal: Tracker(batch.images) for goal in (goals if math.isfinite(threat.radius) else [])}
+        self._trackers = {goal: Tracker(batch.images, newest=keep == "accuracy") for goal in self._goals()}
         lower = [share for share in THRESHOLDS if share < threat.enough]
         shares = [threat.enough, *lower] if seeks == "smallness" else []
-        self.smallest = {f"{100 * share:g}%": Smallest(batch.images, share) for share in shares}
+        newest = keep == "smallest"
+        self._smallest = {f"{100 * share:g}%": Smallest(batch.images, share, newest=newest) for share in shares}
         self._unfinished, self._looks = list(range(len(batch))), 0
         self.history = History()
         self._past: Past | None = None
         self._first_distance: PerImage | None = None
-        if keep == "best":
+        if keep != "last":
             self.peek(torch.zeros_like(batch.images))
+
+    def _goals(self) -> tuple[str, ...]:
+        """Name what the most harmful delta inside the ball is kept for; a search for smallness alone keeps none."""
+        if math.isinf(self.threat.radius) or self.keep in ("smallest", "last"):
+            return ()
+        return ("any",) if self.targeted or self.keep == "accuracy" else ("accuracy", "miou")
+
+    def best(self) -> dict[str, Deltas]:
+        """Return the most harmful deltas so far inside the threat's ball, one for each goal."""
+        return {goal: tracker.delta for goal, tracker in self._trackers.items()}
+
+    def smallest(self) -> dict[str, Deltas]:
+        """Return the smallest deltas so far that do enough, one for each threshold, that of the threat first.
+
+        Until one does enough it is the most harmful."""
+        return {goal: smallest.delta for goal, smallest in self._smallest.items()}
+
+    def smallest_size(self, goal: str | None = None) -> Float[Tensor, " b"]:
+        """Measure the smallest, of the threat's threshold or another; above any delta's where none does enough."""
+        return self._smallest[next(iter(self._smallest)) if goal is None else goal].score
+
+    def forget_failures(self) -> None:
+        """Put the clean image in the index of every smallest delta that does not do enough."""
+        for smallest in self._smallest.values():
+            smallest.forget_failures()
 
     @property
     def finished(self) -> bool:
@@ -109,7 +135,7 @@ class Problem:
         return not self._unfinished
 
     def start(self, random: bool, purpose: str = "start-0", *, radius: float | None = None) -> Deltas:
-        """Zero, or a draw from the ball that depends on seed and image id only."""
+        """Return zero, or draw from the ball by seed and image id only."""
         images, length = self.batch.images, self.threat.radius if radius is None else radius
         if not random:
             return torch.zeros_like(images)
@@ -129,22 +155,22 @@ class Problem:
         resting: Bool[Tensor, " b"] | None = None,
         slope: bool = True,
     ) -> Look:
-        """Forward and backward at the delta, projected into `radius` (by default the farthest that a look goes)."""
+        """Run forward and backward at the delta, projected into `radius` (by default as far as a look goes)."""
         delta = self.feasible.project(delta, self.reach if radius is None else radius)
-        asleep = set() if resting is None else set(resting.nonzero()[:, 0].tolist())
-        places = [place for place in self._unfinished if place not in asleep]
-        if not places:
+        resting_indices = set() if resting is None else set(resting.nonzero()[:, 0].tolist())
+        indices = [index for index in self._unfinished if index not in resting_indices]
+        if not indices:
             return self._nothing(delta)
         seen, views = self._see(
-            select(self.feasible.apply(delta), places).detach(), places, loss, progress, track, slope
+            select(self.feasible.apply(delta), indices).detach(), indices, loss, progress, track, slope
         )
-        verdict = cache(partial(self._judge, views, places))
-        if self.keep == "best":
-            self._remember(delta, verdict())
+        effect = cache(partial(self._effect, views, indices))
+        if self.keep != "last":
+            self._remember(delta, effect())
             views.clear()  # their logits need not outlive the look
         whole = len(self.batch)
-        gradient, value, second = (spread(part, places, whole) for part in seen)
-        return Look(gradient, value, second, verdict)
+        gradient, value, second = (spread(part, indices, whole) for part in seen)
+        return Look(gradient, value, second, effect)
 
     def peek(
         self,
@@ -154,76 +180,77 @@ class Problem:
         radius: float | PerImage | None = None,
         resting: Bool[Tensor, " b"] | None = None,
     ) -> Look:
-        """Forward only, without a gradient; the memory knows this delta too."""
+        """Run forward only, without a gradient; the delta is remembered too."""
         return self.look(delta, loss, 1.0, radius=radius, resting=resting, slope=False)
 
     def _nothing(self, delta: Deltas) -> Look:
         none = delta.new_zeros(len(delta))
         return Look(
-            torch.zeros_like(delta), loss=none, track=none, verdict=lambda: Verdict(none, none, none + 1, none == 0)
+            torch.zeros_like(delta), loss=none, track=none, effect=lambda: Effect(none, none, none + 1, none == 0)
         )
 
     def _see(
         self,
         images: Float[Tensor, "n c h w"],
-        places: list[int],
+        indices: list[int],
         loss: str | Loss | None,
         progress: float,
         track: str | Loss | None,
         slope: bool,
     ) -> tuple[Seen, list[View]]:
-        """The mean of as many passes as the model needs draws, and what each of them gave."""
+        """Average as many passes as the model needs draws; return what each of them gave too."""
         images.requires_grad_(slope)
         seen, views = [], []
         for _ in range(self.draws):
             with torch.set_grad_enabled(slope):
-                view = self._view(self.model(images), places, progress)
+                view = self._view(self.model(images), indices, progress)
                 seen.append(read(view, images, loss, track))
             views.append(view)
-        self.forwards[places] += self.draws
-        self.backwards[places] += self.draws * slope
+        self.forwards[indices] += self.draws
+        self.backwards[indices] += self.draws * slope
         return mean(seen), views
 
-    def _view(self, logits: Float[Tensor, "n k h w"], places: list[int], progress: float) -> View:
+    def _view(self, logits: Float[Tensor, "n k h w"], indices: list[int], progress: float) -> View:
         self._looks += 1
-        labels, aim, balance = (select(each, places) for each in (self.labels, self.aim, self.balance))
-        check, recall = self._looks % 10 == 1, partial(self._recall, places)
+        labels, aim, balance = (select(part, indices) for part in (self.labels, self.aim, self.balance))
+        check, recall = self._looks % 10 == 1, partial(self._recall, indices)
         view = View(logits, labels, aim, balance, progress, self.targeted, check=check, recall=recall)
         if self._first_distance is None:
-            self._first_distance = spread(view.distance, places, len(self.batch), fill=1.0)
-        return replace(view, first_distance=select(self._first_distance, places))
+            self._first_distance = spread(view.distance, indices, len(self.batch), fill=1.0)
+        return replace(view, first_distance=select(self._first_distance, indices))
 
-    def _recall(self, places: list[int], won: Mask) -> Past:
-        """What was won at the first look that asked and at any since, now that this is won."""
-        now = spread(won, places, len(self.batch))
+    def _recall(self, indices: list[int], won: Mask) -> Past:
+        """Note what is won now; return what was won at the first look that asked, and at any since."""
+        now = spread(won, indices, len(self.batch))
         first, once = (now, now) if self._past is None else self._past
         self._past = Past(first, once | now)
-        return Past(*(select(each, places) for each in self._past))
+        return Past(*(select(part, indices) for part in self._past))
 
-    def _judge(self, views: list[View], places: list[int]) -> Verdict:
-        wanted = self.seeks == "damage" or bool(self.trackers)
-        standing, miou = mean([judge(view, miou=wanted) for view in views])
-        whole, aimed = len(self.batch), select(self.aimed, places)
+    def _effect(self, views: list[View], indices: list[int]) -> Effect:
+        wanted = self.seeks == "damage" or bool(self._trackers)
+        standing, miou = mean([tally(view, miou=wanted) for view in views])
+        whole, aimed = len(self.batch), select(self.aimed, indices)
         won = 1 - (standing / aimed.clamp(min=1)).to(self.batch.images)
-        return Verdict(
-            standing=spread(standing, places, whole, fill=torch.inf),
-            miou=spread(miou, places, whole, fill=torch.inf),
-            damage=spread(won, places, whole, fill=1.0),
-            success=spread(suffices(standing, aimed, self.threat.enough), places, whole, fill=True),
+        return Effect(
+            standing=spread(standing, indices, whole, fill=torch.inf),
+            miou=spread(miou, indices, whole, fill=torch.inf),
+            damage=spread(won, indices, whole, fill=1.0),
+            success=spread(suffices(standing, aimed, self.threat.enough), indices, whole, fill=True),
         )
 
-    def _remember(self, delta: Deltas, found: Verdict) -> None:
+    def _remember(self, delta: Deltas, effect: Effect) -> None:
         """Show the iterate to the trackers where it lies inside the threat's ball, and let finished images go."""
         size = self.feasible.size(delta)
-        for smallest in self.smallest.values():
-            smallest.show(found.standing, self.aimed, size, delta)
-        if not self.trackers:
+        for smallest in self._smallest.values():
+            smallest.show(effect.standing, self.aimed, size, delta)
+        if not self._trackers:
             return
         inside = size <= self.threat.radius * (1 + 1e-6)
-        for goal, tracker in self.trackers.items():
-            tracker.show(found.miou if goal == "miou" else found.standing, delta, inside)
+        for goal, tracker in self._trackers.items():
+            tracker.show(effect.miou if goal == "miou" else effect.standing, delta, inside)
+        first = next(iter(self._trackers.values()))
         if not self.targeted:
-            self.history.note(self.forwards, self.trackers["accuracy"].score)
+            self.history.note(self.forwards, first.score)
         if self.seeks == "damage":
-            left = next(iter(self.trackers.values())).score > 0
-            self._unfinished = [place for place in self._unfinished if left[place]]
+            left = first.score > 0
+            self._unfinished = [index for index in self._unfinished if left[index]]

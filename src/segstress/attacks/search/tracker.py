@@ -6,12 +6,14 @@ import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
+from .feasible import per_image
+
 
 class Tracker:
-    """Keeps, for every image, the delta with the lowest score; the first of equals stays."""
+    """Keep, for every image, the delta with the lowest score; of equals the first, or the last where `newest` says."""
 
-    def __init__(self, delta: Float[Tensor, "b c h w"]) -> None:
-        self.delta = torch.zeros_like(delta)
+    def __init__(self, delta: Float[Tensor, "b c h w"], *, newest: bool = False) -> None:
+        self.delta, self.newest = torch.zeros_like(delta), newest
         self.score = torch.full(delta.shape[:1], torch.inf, dtype=torch.float64, device=delta.device)
 
     def show(
@@ -21,18 +23,18 @@ class Tracker:
         eligible: Bool[Tensor, " b"],
     ) -> None:
         """Offer one delta an image; those not eligible are passed over."""
-        better = eligible & (score < self.score)
+        better = eligible & (score <= self.score if self.newest else score < self.score)
         self.score = torch.where(better, score, self.score)
         self.delta = choose(better, delta, self.delta)
 
 
 class Smallest:
-    """Keeps, for every image, the shortest delta that does enough; until one does, the most harmful.
+    """Keep, for every image, the shortest delta that does enough; until one does, the most harmful.
 
     It never asks for a value, so that a GPU need not wait for the host."""
 
-    def __init__(self, delta: Float[Tensor, "b c h w"], enough: float) -> None:
-        self.delta, self.enough = torch.zeros_like(delta), enough
+    def __init__(self, delta: Float[Tensor, "b c h w"], enough: float, *, newest: bool = False) -> None:
+        self.delta, self.enough, self.newest = torch.zeros_like(delta), enough, newest
         self.score = torch.full(delta.shape[:1], torch.inf, dtype=torch.float64, device=delta.device)
         self._longest = delta[0].numel()  # no delta in the box is longer, in any norm: a score above it is a failure
 
@@ -50,13 +52,13 @@ class Smallest:
     ) -> None:
         """Offer one delta an image."""
         score = torch.where(suffices(standing, aimed, self.enough), size.double(), self._longest + 1 + standing)
-        better = score < self.score
+        better = score <= self.score if self.newest else score < self.score
         self.score = torch.where(better, score, self.score)
-        self.delta = torch.where(better[:, None, None, None], delta, self.delta)
+        self.delta = torch.where(per_image(better), delta, self.delta)
 
     def forget_failures(self) -> None:
         """Put the clean image in the place of every delta that does not do enough."""
-        self.delta = torch.where(self.success[:, None, None, None], self.delta, 0)
+        self.delta = torch.where(per_image(self.success), self.delta, 0)
 
 
 def suffices(standing: Float[Tensor, " b"], aimed: Int64[Tensor, " b"], enough: float) -> Bool[Tensor, " b"]:
@@ -65,9 +67,9 @@ def suffices(standing: Float[Tensor, " b"], aimed: Int64[Tensor, " b"], enough: 
 
 
 def choose(
-    chosen: Bool[Tensor, " b"], new: Float[Tensor, "b c h w"], old: Float[Tensor, "b c h w"]
+    mask: Bool[Tensor, " b"], new: Float[Tensor, "b c h w"], old: Float[Tensor, "b c h w"]
 ) -> Float[Tensor, "b c h w"]:
-    """The new of the images chosen, the old of the others; no copy where all agree."""
-    if chosen.all():
+    """Take the new delta of the images in the mask, the old one of the others; no copy where all agree."""
+    if mask.all():
         return new
-    return torch.where(chosen[:, None, None, None], new, old) if chosen.any() else old
+    return torch.where(per_image(mask), new, old) if mask.any() else old

@@ -35,8 +35,8 @@ class Majority:
         """The same map for every image."""
         votes = _votes(json.dumps(datasets.spec(self.data), sort_keys=True), self.data.fingerprint())
         if votes.shape[1:] != batch.labels.shape[-2:]:
-            found, expected = ("x".join(map(str, sides)) for sides in (votes.shape[1:], batch.labels.shape[-2:]))
-            raise BadImage(f"target {self.label}: expected {expected} (height x width), found {found}; set its resize")
+            given, expected = ("x".join(map(str, sides)) for sides in (votes.shape[1:], batch.labels.shape[-2:]))
+            raise BadImage(f"target {self.label}: expected {expected} (height x width), found {given}; set its resize")
         labels, valid = torch.from_numpy(votes.argmax(0)), torch.from_numpy(votes).any(0)  # of equals, numpy's is first
         return Wanted(*(part.to(batch.labels.device).expand(batch.labels.shape) for part in (labels, valid)))
 

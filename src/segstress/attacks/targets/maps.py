@@ -53,6 +53,6 @@ class Map:
             raise BadImage(f"target map {path} is missing; every image needs one")
         codes = read_mask(path)
         if codes.shape != sides:
-            found, expected = ("x".join(map(str, shape)) for shape in (codes.shape, sides))
-            raise BadImage(f"target map {path}: expected {expected} (height x width) as the model sees, found {found}")
+            given, expected = ("x".join(map(str, shape)) for shape in (codes.shape, sides))
+            raise BadImage(f"target map {path}: expected {expected} (height x width) as the model sees, found {given}")
         return torch.from_numpy(codes)

@@ -44,6 +44,6 @@ class Prediction:
         other = following if self.image in (None, id_) else self.image
         pixels = scene.read(other).to(batch.images)
         if pixels.shape != batch.images.shape[1:]:
-            found, expected = ("x".join(map(str, sides.shape[-2:])) for sides in (pixels, batch.images))
-            raise BadImage(f"target prediction of {other}: expected an image of {expected}, found {found}; set resize")
+            given, expected = ("x".join(map(str, sides.shape[-2:])) for sides in (pixels, batch.images))
+            raise BadImage(f"target prediction of {other}: expected an image of {expected}, found {given}; set resize")
         return predict(scene.model(pixels[None]))[0]

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Shaped, UInt8
@@ -59,6 +59,7 @@ class LabelResult:
     fault: str = ""
 
 
+@runtime_checkable
 class Format(Protocol):
     """A way in which annotation tools keep labels."""
 

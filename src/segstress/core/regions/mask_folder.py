@@ -12,9 +12,9 @@ from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
 from ..batch import Batch
+from ..configuration import settings
 from ..errors import BadImage, BadInput
 from ..fingerprints import files_fingerprint
-from ..settings import settings
 from .region import regions
 
 

@@ -12,8 +12,8 @@ from pydantic import Field
 from torch import Tensor
 
 from ..batch import Batch
+from ..configuration import settings
 from ..seeding import stream
-from ..settings import settings
 from .region import regions
 
 Pixels = Annotated[int, Field(ge=1)]

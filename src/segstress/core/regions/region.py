@@ -9,9 +9,9 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from ..batch import Batch
+from ..configuration import settings
 from ..errors import BadInput
 from ..registry import Registry
-from ..settings import settings
 
 
 @runtime_checkable

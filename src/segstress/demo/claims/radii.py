@@ -23,7 +23,7 @@ from .runs import named
 
 PLAIN, HALF, WHOLE = "cnn-normal", "cnn-pgd-at-50", "cnn-pgd-at-100"
 ENOUGH = 0.99  # share of pixels that must be wrong
-ATTACKS = ("alma-prox", "fmn", "ddn")
+ATTACKS = ("alma-prox-auto", "fmn-auto", "ddn")
 SMALL = 1e-6  # of a size: an image that is wrong already has no logarithm
 
 

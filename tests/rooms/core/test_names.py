@@ -1,0 +1,34 @@
+"""One name, one thing: in the whole package, and between a room's modules and what it exports."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+from collections import defaultdict
+from pathlib import Path
+
+import segstress
+
+ROOT = Path(segstress.__file__).parent
+
+
+def test_no_public_class_name_is_defined_twice():
+    places = defaultdict(list)
+    for path in sorted(ROOT.rglob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(str(path.relative_to(ROOT)))
+    twice = [f"{name}: {', '.join(paths)}" for name, paths in places.items() if len(paths) > 1]
+    assert not twice, "\n".join(twice)
+
+
+def test_no_module_is_hidden_by_a_function_or_class_that_its_package_exports():
+    hidden = []
+    for info in pkgutil.walk_packages([str(ROOT)], "segstress."):
+        package, _, name = info.name.rpartition(".")
+        exported = getattr(importlib.import_module(package), name, None)
+        if inspect.isfunction(exported) or inspect.isclass(exported):
+            hidden.append(info.name)
+    assert not hidden, "\n".join(hidden)
