@@ -28,7 +28,7 @@ def run(given: argparse.Namespace, model: str, battery: str, **settings: object)
     """One battery on one model, resumed where it was left."""
     data = f"{given.data}?count={given.images}"
     asked = {"models": [model if ":" in model else f"compact:{model}"], "data": [data], "battery": battery}
-    how = {"eps": "8/255", "numerics": {"batch_size": 4}, **settings}
+    how = {"eps": "8/255", "weights": "shapes:train?count=2000", "numerics": {"batch_size": 4}, **settings}
     done = evaluate({**asked, **how}, given.out / named(model, battery, given.data, **settings), RunOptions())
     (study,) = studies([done.folder])
     return assess(study)

@@ -44,6 +44,7 @@ def attack(
     eps: options.Eps = None,
     norm: options.Norm = None,
     target: options.Target = None,
+    weights: options.Weights = None,
     exhaustive: options.Exhaustive = False,
     done_at: options.DoneAt = "0.05%",
     budget: options.Budget = "0",
@@ -64,6 +65,7 @@ def attack(
         eps=eps,
         norm=norm,
         target=target,
+        weights=weights,
         exhaustive=exhaustive,
         done_at=done_at,
         budget=budget,
@@ -84,6 +86,7 @@ def plan(
     eps: options.Eps = None,
     norm: options.Norm = None,
     target: options.Target = None,
+    weights: options.Weights = None,
 ) -> None:
     """Say what a run will cost before it is begun: images, passes, predicted time.
 
@@ -93,6 +96,7 @@ def plan(
     from ..planning.cost import estimate
 
     settings: dict[str, Any] = {"models": model or [], "data": data or [], "eps": eps, "norm": norm, "target": target}
+    settings |= {"weights": weights}
     settings |= {"objects": objects, "pixels": pixels, "alone": alone}
     planned = read_plan(plan) if plan else _attack_plan(common, attack, battery, **settings)
     costs = estimate(planned, common.workers)

@@ -34,6 +34,14 @@ Target = Annotated[
     str | None,
     Option("--target", help="Class id wanted everywhere, or a spec such as map:wanted.png (segstress list targets)."),
 ]
+Weights = Annotated[
+    str | None,
+    Option(
+        "--weights",
+        help="Training split whose class frequencies balance attacks published so (sea, trying-harder), "
+        "e.g. shapes:train?count=500.",
+    ),
+]
 Out = Annotated[
     Path | None, Option("--out", help="Folder of results; the same command resumes there. Default: runs/<name>.")
 ]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..attacks import attacks
+from ..attacks import attacks, needs_weights
 from ..attacks.alone import DEFAULTS
 from ..core import BadInput, Perturbation, Spec, perturbations
 from ..corruptions import corruptions
@@ -31,9 +31,11 @@ def read_perturbation(spec: Spec, defaults: Mapping[str, Any]) -> Perturbation:
     asked = {**defaults, **given}
     threat = {field: asked.pop(key) for key, field in THREAT.items() if key in asked}
     place = {key: asked.pop(key) for key in PLACE if key in asked}
+    algorithm = attacks.build(asked)
+    if "weights" not in given and not needs_weights(algorithm):
+        place.pop("weights", None)  # a plan's weights are for those that were published with them
     if isinstance(place.get("weights"), str):  # the spec of a training split
         place["weights"] = class_weights(place["weights"])
-    algorithm = attacks.build(asked)
     return perturbations.build({"kind": "attack", "algorithm": algorithm, "threat": threat, **place})
 
 

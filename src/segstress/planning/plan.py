@@ -60,6 +60,7 @@ class Plan:
     eps: Annotated[list[Radius], BeforeValidator(_radii)] = Field(default_factory=list)  # for attacks that name none
     norm: str | None = None
     target: int | str | dict[str, Any] | None = None  # for attacks that name none: a class id, map:file.png ...
+    weights: str | None = None  # the training split whose class frequencies balance attacks published with such weights
     objects: bool = False  # attack every object of the truth by itself, too
     pixels: Annotated[int, Field(ge=1)] | None = None  # attack so many pixels of each image, each by itself, too
     alone: str | dict[str, Any] | None = None  # the attack that does so; none = the one that was found best for each
@@ -118,7 +119,7 @@ class Plan:
 
     def _threats(self) -> list[dict[str, Any]]:
         """What perturbations may do that do not say it themselves, for each radius."""
-        given: dict[str, Any] = {"norm": self.norm, "target": self.target}
+        given: dict[str, Any] = {"norm": self.norm, "target": self.target, "weights": self.weights}
         common = {key: value for key, value in given.items() if value is not None}
         return [common | {"eps": eps} for eps in self.eps] or [common]
 
