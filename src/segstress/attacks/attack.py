@@ -65,7 +65,7 @@ class Attack:
         if needs_weights(self.algorithm) and not self.weights:
             raise BadInput(
                 f"attack {attacks.name(self.algorithm)} weighs classes by their pixels in a training split: give "
-                "weights=<dataset> (--weights on the command line), for example weights=shapes:train, or balance=image to "
+                "weights=<dataset> (--weights on the command line), e.g. weights=shapes:train, or balance=image to "
                 "count each image's own pixels"
             )
         if self.keep is None:  # the spec then says what is done
