@@ -160,9 +160,7 @@ class Store:
         tables = [self._table(cell, name, stem) for stem in self._stems(cell)]
         table = pa.concat_tables(tables) if tables else SCHEMAS[name].empty_table()
         if name == "images":
-            answered = pc.equal(table["status"], "ok")
-            late = pc.is_in(table["image"], table["image"].filter(answered).combine_chunks())
-            table = table.filter(pc.or_(answered, pc.invert(late)))
+            table = _without_superseded(table)
         return table.sort_by([(key, "ascending") for key in ORDER if key in table.column_names]) if ordered else table
 
     def kept(self, cell: Cell) -> list[str]:
@@ -192,6 +190,16 @@ class Store:
         if name == "traces" and not path.exists():  # not every perturbation tells how it got on
             return TRACES.empty_table()
         return read_table(path, SCHEMAS[name], "delete its shard and run the same command again", LATER.get(name, ()))
+
+
+def _without_superseded(images: pa.Table) -> pa.Table:
+    """Rows without those of images that were answered later: for the same goal, or at all where none was reached."""
+    fine = pc.equal(images["status"], "ok")
+    keys = pc.binary_join_element_wise(images["image"], images["goal"], "|")
+    same_goal = pc.is_in(keys, keys.filter(fine).combine_chunks())
+    any_goal = pc.is_in(images["image"], images["image"].filter(fine).combine_chunks())
+    late = pc.if_else(pc.equal(images["goal"], ""), any_goal, same_goal)
+    return images.filter(pc.or_(fine, pc.invert(late)))
 
 
 def _image(key: str) -> str:
