@@ -19,6 +19,7 @@ from segstress.evaluation.local_report import spatial_report
 from segstress.evaluation.verify import verify
 from segstress.planning.spatial import corruption_specs, multi_attack_spec, patch_places
 from segstress.results.local_results import read_local
+from segstress.results.run import Run
 from segstress.runtime import RunOptions, Shard, Store
 
 ALONE = RunOptions(workers=1)
@@ -41,7 +42,7 @@ def done(tmp_path_factory):
 
 
 def test_inside_and_outside_make_the_whole(done):
-    found = [spot for spot in read_local(done) if spot.region]
+    found = [spot for spot in read_local(Run(done)) if spot.region]
     assert len(found) == 2 * 3 + 1 + 4
     for spot in found:
         for counts in (spot.clean, spot.perturbed):
@@ -50,13 +51,13 @@ def test_inside_and_outside_make_the_whole(done):
 
 
 def test_rings_make_the_outside(done):
-    spot = next(spot for spot in read_local(done) if spot.ratio == 0.5)
+    spot = next(spot for spot in read_local(Run(done)) if spot.ratio == 0.5)
     rings = [counts for zone, counts in spot.perturbed.items() if zone.startswith("distance-")]
     assert np.array_equal(sum(rings), spot.perturbed["outside"])
 
 
 def test_empty_zones_are_not_nought_but_unknown_and_counted(done):
-    nothing, everything = (next(spot for spot in read_local(done) if spot.ratio == ratio) for ratio in (0, 1))
+    nothing, everything = (next(spot for spot in read_local(Run(done)) if spot.ratio == ratio) for ratio in (0, 1))
     assert math.isnan(nothing.score("accuracy", "inside"))
     assert math.isnan(nothing.rce("accuracy", "inside"))
     assert (nothing.empty("inside"), nothing.empty("outside")) == (3, 0)
@@ -66,7 +67,7 @@ def test_empty_zones_are_not_nought_but_unknown_and_counted(done):
 
 
 def test_attacks_together_beat_each_outside(done):
-    by_goal = {spot.goal: spot for spot in read_local(done) if spot.what.startswith("2 x")}
+    by_goal = {spot.goal: spot for spot in read_local(Run(done)) if spot.what.startswith("2 x")}
     together = by_goal["cumulative-2"].score("accuracy", "outside")
     assert together <= min(by_goal[f"attack-{number}"].score("accuracy", "outside") for number in (1, 2))
     assert by_goal["cumulative-2"].rce("accuracy", "aim") > 0
@@ -124,7 +125,7 @@ class TestVerifyingSeveralAttacks:
 
 
 def test_the_page_has_its_tables_figures_and_pictures(done):
-    page = spatial_report(done)
+    page = spatial_report(Run(done))
     text = page.read_text()
     for name in ("scores", "overview", "common", "attacked"):
         assert f"tables/{name}.csv" in text
@@ -168,7 +169,7 @@ def test_masks_that_cannot_be_used_are_errors_of_their_image_only(tmp_path):
     assert len(run.errors) == 2
     assert any("expected 16 x 16" in line for line in run.errors)
     assert any("is missing" in line for line in run.errors)
-    (spot,) = read_local(tmp_path / "run")
+    (spot,) = read_local(Run(tmp_path / "run"))
     assert len(spot.clean["all"]) == 1
 
 
@@ -201,7 +202,7 @@ def test_a_sweep_of_weights_is_nought_at_its_ends(tmp_path):
     specs = corruption_specs(["snow"], [3], patch_places([0.5], 8))
     specs.append(multi_attack_spec(12, "centre", 2, "16/255", 2))
     evaluate(plan(specs, models=list(mixed.values()), limit=1), tmp_path / "run", ALONE)
-    second, _, first = steps_of(tmp_path / "run", mixed)
+    second, _, first = steps_of(read_local(Run(tmp_path / "run")), mixed)
     assert (second.weight, second.natural) == (0.0, 0.0)
     assert (first.weight, first.adversarial) == (1.0, 0.0)
     assert min(first.clean, second.clean) == 0

@@ -8,6 +8,7 @@ import pytest
 
 from segstress.cli.main import main
 from segstress.results.minimal import read_minimal
+from segstress.results.run import Run
 
 NAMES = ("dag-auto(steps=3)", "fmn-auto(steps=30)")
 
@@ -35,7 +36,7 @@ def test_minimal_walks_from_model_to_curve(tmp_path, capsys):
     assert len(list((out / "report" / "figures").glob("minimal-*.svg"))) == 3  # two thresholds, and both as CDFs
     assert (out / "report" / "index.html").is_file()
     assert "upper bounds" in capsys.readouterr().out
-    aimed, all_thresholds = read_minimal(out), read_minimal(out, one_trajectory=True)
+    aimed, all_thresholds = read_minimal(Run(out)), read_minimal(Run(out), one_trajectory=True)
     assert len(aimed) == 2 * 2 * 2  # attacks, thresholds, images: at 90% only the runs aimed at it
     assert not any("on the way" in find.attack for find in aimed)
     assert [find for find in all_thresholds if "on the way" not in find.attack] == aimed

@@ -130,14 +130,18 @@ def attack_and_report(
     plan: Any, common: ExecutionOptions, beside: Sequence[Figures] = (), folder: Path | None = None
 ) -> None:
     """Carry out a plan of attacks and write its report, with tables from elsewhere beside it."""
-    from ..evaluation.report import figures, report
+    from ..evaluation.report import report, studies
+    from ..reports.study.summary import summary
 
-    def show(folder: Path) -> None:
-        show_summary(figures([folder]))
+    def present(folder: Path) -> Path:
+        found = studies([folder])
+        page = report([folder], beside=beside, found=found)
+        show_summary(summary(found))
         for table in beside:
             show_table(table)
+        return page
 
-    carry_out(plan, common, lambda folder: report([folder], beside=beside), show, folder=folder)
+    carry_out(plan, common, present, folder=folder)
 
 
 def _time(seconds: float) -> str:

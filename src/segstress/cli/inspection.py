@@ -22,13 +22,15 @@ def report(
 
     Example: segstress report runs/demo --json
     """
-    from ..evaluation.report import figures, report
+    from ..evaluation.report import report, studies
+    from ..reports.study.summary import summary
 
+    found = studies(runs)
     if as_json:
-        typer.echo(json.dumps(figures(runs), indent=1))
+        typer.echo(json.dumps(summary(found), indent=1))
         return
-    page = report(runs, out)
-    show_summary(figures(runs))
+    page = report(runs, out, found=found)
+    show_summary(summary(found))
     console.print(f"Report: {page}", highlight=False, soft_wrap=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from rich.table import Table
@@ -43,20 +44,19 @@ def minimal(
 
     Example: segstress minimal --model compact:cnn-normal --data shapes:test --attack annealed-border,fmn-auto --limit 8
     """
-    from ..evaluation.minimal_report import report, summed_up
+    from ..evaluation.minimal_report import report
     from ..planning.minimal import specs
 
     shares = [float(share) for share in enough.split(",")]
     searches = specs(attack.split(","), shares, norm=norm, target=target, reference=reference)
     plan = plan_of(common, models=model, data=data, perturbations=searches)
-    carry_out(
-        plan,
-        common,
-        lambda folder: report(folder, one_trajectory),
-        lambda folder: _show(summed_up(folder, one_trajectory)),
-        folder=common.folder("minimal"),
-        doing="searching",
-    )
+
+    def present(folder: Path) -> Path:
+        summed, page = report(folder, one_trajectory)
+        _show(summed)
+        return page
+
+    carry_out(plan, common, present, folder=common.folder("minimal"), doing="searching")
 
 
 def _show(summed: Figures) -> None:

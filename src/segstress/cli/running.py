@@ -22,14 +22,13 @@ def plan_of(common: EvaluationOptions, **settings: Any) -> Any:
 def carry_out(
     plan: Any,
     common: ExecutionOptions,
-    report: Callable[[Path], Path],
-    show: Callable[[Path], None],
+    present: Callable[[Path], Path],
     *,
     folder: Path | None = None,
     doing: str = "attacking",
     warnings: Iterable[str] = (),
 ) -> None:
-    """Evaluate, report, print; exit code 1 where an image failed."""
+    """Evaluate, then write and print what was found; exit code 1 where an image failed."""
     from ..evaluation import evaluate
     from .progress import watch
 
@@ -37,9 +36,7 @@ def carry_out(
         for warning in warnings:
             progress.warn(warning)
         done = evaluate(plan, folder or common.out, common.options(), progress)
-    page = report(done.folder)
-    show(done.folder)
-    console.print(f"Report: {page}", highlight=False, soft_wrap=True)
+    console.print(f"Report: {present(done.folder)}", highlight=False, soft_wrap=True)
     show_errors(done.errors)
 
 

@@ -110,7 +110,12 @@ def ensemble(
     ]
     damage = spatial_battery(battery) if battery else specs
     damage_and_report(
-        common, list(mixed.values()), data, damage, "ensemble", lambda folder: ensemble_report(folder, mixed)
+        common,
+        list(mixed.values()),
+        data,
+        damage,
+        "ensemble",
+        lambda run, results: ensemble_report(run, results, mixed),
     )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from ..core import BadInput, Spec
 from ..models import models
 from ..reports.local.ensemble import Step, drawing, sweep, table
-from ..results.local_results import read_local
+from ..results.local import LocalResult
+from ..results.run import Run
 from .local_report import spatial_report
 
 
@@ -26,14 +26,12 @@ def mixtures(first: Spec, second: Spec, weights: Sequence[float]) -> dict[float,
     return {0.0: second, **mixed, 1.0: first}
 
 
-def steps_of(folder: Path, mixed: Mapping[float, Spec]) -> list[Step]:
+def steps_of(results: Sequence[LocalResult], mixed: Mapping[float, Spec]) -> list[Step]:
     """What each mixture loses."""
-    return sweep(read_local(folder), {weight: models.build(spec).label for weight, spec in mixed.items()})
+    return sweep(results, {weight: models.build(spec).label for weight, spec in mixed.items()})
 
 
-def ensemble_report(folder: Path, mixed: Mapping[float, Spec]) -> Path:
+def ensemble_report(run: Run, results: Sequence[LocalResult], mixed: Mapping[float, Spec]) -> Path:
     """The page of localized damage, beginning with the sweep; its path."""
-    steps = steps_of(folder, mixed)
-    first, second = (models.build(mixed[weight]).label for weight in (1.0, 0.0))
-    extra: dict[str, Any] = {"tables": [table(steps, first, second)], "drawings": [drawing(steps, first, second)]}
-    return spatial_report(folder, extra=extra)
+    steps, names = steps_of(results, mixed), [models.build(mixed[weight]).label for weight in (1.0, 0.0)]
+    return spatial_report(run, results, tables=[table(steps, *names)], drawings=[drawing(steps, *names)])

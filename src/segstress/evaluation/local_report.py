@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ..core import BadInput
 from ..reports.local.page import write_local
+from ..results.local import LocalResult
 from ..results.local_results import read_local, scenes
+from ..results.run import Run
 
 
-def spatial_report(folder: Path, out: Path | None = None, extra: Mapping[str, Any] | None = None) -> Path:
+def spatial_report(run: Run, results: Sequence[LocalResult] | None = None, **extra: Any) -> Path:
     """Write the page of localized damage; its path. Extra tables and drawings come first."""
-    results = read_local(folder)
+    results = read_local(run) if results is None else results
     if not results:
-        raise BadInput(f"{folder} holds no corruption and no localized attack; expected a run of segstress spatial")
-    return write_local(out or folder / "spatial", folder.resolve().name, results, scenes(folder), **(extra or {}))
+        raise BadInput(f"{run.folder} holds no corruption and no localized attack; expected a run of segstress spatial")
+    return write_local(run.folder / "spatial", run.folder.resolve().name, results, scenes(run), **extra)

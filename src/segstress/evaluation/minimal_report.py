@@ -11,20 +11,17 @@ from ..results.minimal import read_minimal
 from ..results.run import Run
 
 
-def report(folder: Path, one_trajectory: bool = False) -> Path:
-    """Write page, tables and curves into the run's report folder; the path of the page."""
-    found = read_minimal(folder, one_trajectory)
-    return write_minimal(found, folder / "report", folder.resolve().name, _remarks(folder, one_trajectory))
+def report(folder: Path, one_trajectory: bool = False) -> tuple[Table, Path]:
+    """Write page, tables and curves into the run's report folder; the table of sizes and the page."""
+    run = Run(folder)
+    results = read_minimal(run, one_trajectory)
+    page = write_minimal(results, folder / "report", folder.resolve().name, _remarks(run, one_trajectory))
+    return table(results), page
 
 
-def summed_up(folder: Path, one_trajectory: bool = False) -> Table:
-    """The table of sizes."""
-    return table(read_minimal(folder, one_trajectory))
-
-
-def _remarks(folder: Path, one_trajectory: bool) -> list[str]:
+def _remarks(run: Run, one_trajectory: bool) -> list[str]:
     """What a reader must know of the way of the run."""
-    run, remarks = Run(folder), []
+    remarks = []
     if run.environment["numerics"].get("fold"):
         remarks.append(
             "Gradients came from a copy of the model with BatchNorm folded into its convolutions, where that changed no"

@@ -15,10 +15,16 @@ from ..results.studies import read_studies
 from ..results.study import Study
 
 
-def report(folders: Sequence[Path], out: Path | None = None, beside: Sequence[Table] = ()) -> Path:
+def report(
+    folders: Sequence[Path],
+    out: Path | None = None,
+    beside: Sequence[Table] = (),
+    found: Sequence[Study] | None = None,  # their studies, where they were read already
+) -> Path:
     """Write tables, figures, gallery and page, with tables from elsewhere beside them; the path of the page."""
     title = " and ".join(folder.resolve().name for folder in folders)
-    return write(studies(folders), out or folders[0] / "report", title=title, beside=beside)
+    found = studies(folders) if found is None else found
+    return write(found, out or folders[0] / "report", title=title, beside=beside)
 
 
 def figures(folders: Sequence[Path]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,8 @@ IMAGES, OUTCOMES = 3, 4  # of each dataset in the gallery
 LOCAL = ("corrupt", "multi-attack")  # kinds that are about parts of an image, also where they take all of it
 
 
-def read_local(folder: Path) -> list[LocalResult]:
+def read_local(run: Run) -> list[LocalResult]:
     """Every corruption and every localized attack of a run, in the order of its plan."""
-    run = Run(folder)
     return [result for cell in run.cells for result in _results(run, cell)]
 
 
@@ -67,9 +65,8 @@ def _algorithm(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     return algorithm
 
 
-def scenes(folder: Path) -> list[ModelFrames]:
+def scenes(run: Run) -> list[ModelFrames]:
     """A few images under a few perturbations, as every model saw them."""
-    run = Run(folder)
     frames: dict[tuple[str, str, str], dict[str, Frame]] = {}
     palettes = {
         cell.names["data"]: tuple(tuple(colour) for colour in cell.dataset_info["palette"]) for cell in run.cells

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow.compute as pc
 
@@ -44,13 +43,15 @@ class MinimalResult:
         return self.size if self.success else self.longest
 
 
-def read_minimal(folder: Path, one_trajectory: bool = False) -> list[MinimalResult]:
+def read_minimal(run: Run, one_trajectory: bool = False) -> list[MinimalResult]:
     """What a run found; at a threshold only by attacks aimed at it, or also on the way of those aimed higher."""
-    run, seconds = Run(folder), timings.read(folder)
+    seconds = timings.read(run.folder)
     cells = sorted(run.cells, key=lambda cell: cell.key)
     found = [result for cell in cells for result in _results(run, cell, seconds, one_trajectory)]
     if not found:
-        raise BadInput(f"{folder} holds no search for a smallest delta; expected a folder made by segstress minimal")
+        raise BadInput(
+            f"{run.folder} holds no search for a smallest delta; expected a folder made by segstress minimal"
+        )
     return found
 
 

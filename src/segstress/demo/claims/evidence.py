@@ -18,6 +18,7 @@ from ...reports.study.assessment import Assessment, assess
 from ...results.local import LocalResult
 from ...results.local_results import read_local
 from ...results.minimal import MinimalResult, read_minimal
+from ...results.run import Run
 from ...runtime import Progress, RunOptions
 
 BATCH = 4  # images per pass: small ones take half the time together
@@ -91,11 +92,11 @@ class Evidence:
 
     def minimal(self, need: Need) -> list[MinimalResult]:
         """The smallest deltas that were found."""
-        return read_minimal(self.folder / need.name)
+        return read_minimal(Run(self.folder / need.name))
 
     def local(self, need: Need) -> list[LocalResult]:
         """Damage to part of the images, zone by zone."""
-        return read_local(self.folder / need.name)
+        return read_local(Run(self.folder / need.name))
 
     def standing(self, need: Need) -> dict[str, Any]:
         """The ranking of a competition as plain data."""

@@ -17,6 +17,7 @@ from ...reports.findings.page import Answer, Check, span
 from ...reports.kit.drawing import Drawing
 from ...reports.kit.table import Column, Table
 from ...results.local import LocalResult
+from ...results.run import Run
 from .claim import claims
 from .evidence import Evaluation, Evidence, Need
 from .runs import NORMAL, SEEDS, named
@@ -36,7 +37,7 @@ def _plan(images: int) -> dict[str, Any]:
     }
 
 
-SPATIAL = Evaluation("spatial", _plan, spatial_report, "spatial/index.html")
+SPATIAL = Evaluation("spatial", _plan, lambda folder: spatial_report(Run(folder)), "spatial/index.html")
 
 
 @dataclass(frozen=True)
