@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+import hypothesis
 import numpy as np
 import pytest
 import torch
@@ -17,6 +18,9 @@ with install_import_hook(CHECKED, "beartype.beartype"):
     import segstress.evaluation.report
     import segstress.testing
     from segstress.cli.main import main
+
+hypothesis.settings.register_profile("segstress", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("segstress")
 
 NETS = Path(__file__).parent / "nets.py"
 

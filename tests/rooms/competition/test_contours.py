@@ -22,7 +22,7 @@ def repaint(labels: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
 
 
 @given(maps)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_map_comes_back(labels: np.ndarray) -> None:
     np.testing.assert_array_equal(repaint(labels), labels)
     assert all(len(outline.points) > 2 for outline in [*outlines(labels), *outlines(labels, 1.0)])

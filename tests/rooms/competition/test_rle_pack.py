@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from segstress.competition.formats.label_task import LabelTask, Scheme, formats
@@ -38,7 +38,6 @@ def slow_decode(data: bytes) -> list[int]:
 
 
 @given(st.lists(st.tuples(st.integers(0, 255), st.integers(1, 600)), min_size=1, max_size=12))
-@settings(deadline=None)
 def test_streams_are_those_of_the_layout(runs: list[tuple[int, int]]) -> None:
     values = np.concatenate([np.full(length, value, dtype=np.uint8) for value, length in runs])
     data = pack_runs(values)

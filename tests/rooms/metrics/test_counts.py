@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch import Tensor
@@ -43,7 +43,6 @@ def test_a_label_beyond_the_classes_has_no_truth() -> None:
     assert counts.tolist() == [[[0, 1, 0], [0, 2, 0]]]
 
 
-@settings(deadline=None)
 @given(scenes(), st.data())
 def test_counts_add_up_over_zones(scene: tuple[Tensor, Tensor, Tensor], data: st.DataObject) -> None:
     """A zone counts as much as its two parts."""
@@ -53,7 +52,6 @@ def test_counts_add_up_over_zones(scene: tuple[Tensor, Tensor, Tensor], data: st
     assert torch.equal(count(prediction, labels, zone, CLASSES), parts)
 
 
-@settings(deadline=None)
 @given(scenes(), st.integers(0, CLASSES - 1), st.integers(0, CLASSES - 1))
 def test_what_lies_outside_the_zone_changes_nothing(scene: tuple[Tensor, Tensor, Tensor], said: int, true: int) -> None:
     """Relabelling void pixels, in truth or prediction, leaves every count."""
@@ -62,7 +60,6 @@ def test_what_lies_outside_the_zone_changes_nothing(scene: tuple[Tensor, Tensor,
     assert torch.equal(count(prediction, labels, zone, CLASSES), other)
 
 
-@settings(deadline=None)
 @given(scenes())
 def test_a_batch_counts_like_a_plain_loop(scene: tuple[Tensor, Tensor, Tensor]) -> None:
     """Each image and class by itself, by the definition."""
@@ -76,7 +73,6 @@ def test_a_batch_counts_like_a_plain_loop(scene: tuple[Tensor, Tensor, Tensor]) 
             assert actual == (true & inside).sum()
 
 
-@settings(deadline=None)
 @given(
     st.tuples(st.integers(1, 2), st.integers(1, 6), SIDE, SIDE),
     st.sampled_from(["float32", "float64"]),

@@ -38,7 +38,7 @@ def test_the_docstring_gives_title_and_meaning(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", metrics.names())
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(tables(), st.randoms(use_true_random=False))
 def test_a_share_whatever_the_order_and_the_kind_of_array(name: str, counts: np.ndarray, chance) -> None:
     """In [0, 1] or NaN; the same for shuffled images and for torch."""
@@ -53,7 +53,7 @@ def test_a_share_whatever_the_order_and_the_kind_of_array(name: str, counts: np.
 
 
 @pytest.mark.parametrize("name", metrics.names())
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(tables(), st.data())
 def test_weights_stand_for_repeated_images(name: str, counts: np.ndarray, data: st.DataObject) -> None:
     """The vectorised draws of a bootstrap equal drawing by hand."""
