@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
+
+import typer
 
 from . import options
 
@@ -53,6 +55,34 @@ class EvaluationOptions(ExecutionOptions):
         numerics = {"device": self.device, "batch_size": self.batch_size, "threads": self.threads, "fold": self.fold}
         shared = {"limit": self.limit, "seed": self.seed, "keep_images": self.keep_images}
         return {**shared, "plugins": self.plugin or [], "numerics": numerics}
+
+
+@dataclass(frozen=True)
+class AttackOptions:
+    """Which attacks are asked for, and what they may do."""
+
+    attack: options.Attacks = None
+    battery: options.Battery = None
+    objects: options.Objects = False
+    pixels: options.Pixels = None
+    alone: options.Alone = None
+    eps: options.Eps = None
+    norm: options.Norm = None
+    target: options.Target = None
+    weights: options.Weights = None
+
+    def settings(self) -> dict[str, Any]:
+        """Their part of a plan; refused where nothing, or two things at once, are asked for."""
+        parts = self.objects or bool(self.pixels)
+        if (self.attack and self.battery) or not (self.attack or self.battery or parts):
+            raise typer.BadParameter(
+                "give either --attack NAME[,NAME...] or --battery NAME, or --objects or --pixels N"
+            )
+        if self.alone and not parts:
+            raise typer.BadParameter("--alone says how --objects or --pixels are attacked; give one of them")
+        settings = asdict(self)
+        attack = settings.pop("attack")
+        return {**settings, "perturbations": attack.split(",") if attack else []}
 
 
 def bundled(command: Callable[..., None]) -> Callable[..., None]:

@@ -7,11 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.table import Table
 
 from . import options
-from .bundles import EvaluationOptions, ExecutionOptions
+from .bundles import AttackOptions, EvaluationOptions, ExecutionOptions
 from .console import console, show_summary, show_table
 from .running import carry_out, plan_of
 
@@ -35,16 +34,8 @@ def run(plan: options.PlanFile, common: ExecutionOptions) -> None:
 def attack(
     model: options.Model,
     data: options.Data,
+    attacks: AttackOptions,
     common: EvaluationOptions,
-    attack: options.Attacks = None,
-    battery: options.Battery = None,
-    objects: options.Objects = False,
-    pixels: options.Pixels = None,
-    alone: options.Alone = None,
-    eps: options.Eps = None,
-    norm: options.Norm = None,
-    target: options.Target = None,
-    weights: options.Weights = None,
     exhaustive: options.Exhaustive = False,
     done_at: options.DoneAt = "0.05%",
     budget: options.Budget = "0",
@@ -53,40 +44,16 @@ def attack(
 
     Example: segstress attack --model compact:cnn-normal --data shapes:test --attack pgd,segpgd --eps 8/255
     """
-    plan = _attack_plan(
-        common,
-        attack,
-        battery,
-        objects=objects,
-        pixels=pixels,
-        alone=alone,
-        models=model,
-        data=data,
-        eps=eps,
-        norm=norm,
-        target=target,
-        weights=weights,
-        exhaustive=exhaustive,
-        done_at=done_at,
-        budget=budget,
-    )
-    attack_and_report(plan, common)
+    spending = {"exhaustive": exhaustive, "done_at": done_at, "budget": budget}
+    attack_and_report(plan_of(common, models=model, data=data, **attacks.settings(), **spending), common)
 
 
 def plan(
+    attacks: AttackOptions,
     common: EvaluationOptions,
     plan: options.SomePlanFile = None,
     model: options.SomeModel = None,
     data: options.SomeData = None,
-    attack: options.Attacks = None,
-    battery: options.Battery = None,
-    objects: options.Objects = False,
-    pixels: options.Pixels = None,
-    alone: options.Alone = None,
-    eps: options.Eps = None,
-    norm: options.Norm = None,
-    target: options.Target = None,
-    weights: options.Weights = None,
 ) -> None:
     """Say what a run will cost before it is begun: images, passes, predicted time.
 
@@ -95,10 +62,7 @@ def plan(
     from ..planning import read_plan
     from ..planning.cost import estimate
 
-    settings: dict[str, Any] = {"models": model or [], "data": data or [], "eps": eps, "norm": norm, "target": target}
-    settings |= {"weights": weights}
-    settings |= {"objects": objects, "pixels": pixels, "alone": alone}
-    planned = read_plan(plan) if plan else _attack_plan(common, attack, battery, **settings)
+    planned = read_plan(plan) if plan else plan_of(common, models=model or [], data=data or [], **attacks.settings())
     costs = estimate(planned, common.workers)
     table = Table("model", "data", "perturbation", "images", "forwards", "backwards", "time", title="At most")
     for cost in costs:
@@ -114,16 +78,6 @@ def plan(
             f"The battery chooses its attacks on a sample, and spends at most {audited.spend:.0%} of this.",
             highlight=False,
         )
-
-
-def _attack_plan(common: EvaluationOptions, attack: str | None, battery: str | None, **settings: Any) -> Any:
-    """The plan that the options of an attack spell out."""
-    parts = bool(settings.get("objects") or settings.get("pixels"))
-    if (attack and battery) or not (attack or battery or parts):
-        raise typer.BadParameter("give either --attack NAME[,NAME...] or --battery NAME, or --objects or --pixels N")
-    if settings.get("alone") and not parts:
-        raise typer.BadParameter("--alone says how --objects or --pixels are attacked; give one of them")
-    return plan_of(common, perturbations=attack.split(",") if attack else [], battery=battery, **settings)
 
 
 def attack_and_report(
