@@ -137,6 +137,6 @@ class _Sloped(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, above: Tensor) -> tuple[Tensor, None, None]:
-        """The slope, times what follows makes of each value."""
+        """The slope, times what follows makes of each value; in place, so autograd refuses to go back twice."""
         (slope,) = ctx.saved_tensors
-        return slope * above.view(len(above), 1, *(above.shape[1:] or (1, 1))), None, None
+        return slope.mul_(above.view(len(above), 1, *(above.shape[1:] or (1, 1)))), None, None
