@@ -99,15 +99,17 @@ def _overlap(view: View, sharpness: Float[Tensor, "b 1 1 1"]) -> tuple[Float[Ten
     shares = shares.flatten(2)
     empty = shares.new_zeros(shares.shape[:2])
     actual = empty.scatter_add(1, labels, view.aim.flatten(1).to(shares))
-    hits = empty.scatter_add(1, labels, shares.gather(1, labels[:, None])[:, 0]).requires_grad_()
-    sums, largest = shares.sum(2).requires_grad_(), shares.gather(2, place)[..., 0].requires_grad_()
+    right = shares.gather(1, labels[:, None])[:, 0]
+    hits, sums = empty.scatter_add(1, labels, right).requires_grad_(), shares.sum(2).requires_grad_()
+    largest = shares.gather(2, place)[..., 0].requires_grad_()
     with torch.enable_grad():
         miou = _miou(hits, sums, largest, actual, view.targeted)
         of_hits, of_sums, of_largest = torch.autograd.grad(miou.sum(), (hits, sums, largest), materialize_grads=True)
-    slope = of_sums[..., None].repeat(1, 1, shares.shape[2])
-    slope.scatter_add_(1, labels[:, None], of_hits.gather(1, labels)[:, None])
-    slope.scatter_add_(2, place, of_largest[..., None])
-    slope.sub_((shares * slope).sum(1, keepdim=True)).mul_(shares)  # back through the softmax
+    # Back through the softmax: a share times its own slope minus the mean slope of the pixel's shares.
+    at_label, at_largest = of_hits.gather(1, labels) * right, of_largest * largest.detach()
+    mean = (of_sums[:, None] @ shares)[:, 0].add_(at_label).scatter_add_(1, place[..., 0], at_largest)
+    slope = (of_sums[..., None] - mean[:, None]).mul_(shares)
+    slope.scatter_add_(1, labels[:, None], at_label[:, None]).scatter_add_(2, place, at_largest[..., None])
     return miou.detach(), slope.view_as(view.logits).mul_(sharpness)
 
 
