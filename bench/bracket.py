@@ -1,7 +1,7 @@
 """A bracket on the radius, each ball climbed from the delta of the one before, beside the annealed border.
 
 Command: python bench/bracket.py [--models ...] [--images 4] [--rounds 3,5,8]. Validation images, linf, 99 %, 200
-forwards each; sizes times 255, and the geometric mean of the ratios to annealed-border-plain over images that both break.
+forwards each; sizes times 255, and the geometric mean of the ratios to annealed-border-plain where both succeed.
 """
 
 from __future__ import annotations
