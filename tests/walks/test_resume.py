@@ -110,13 +110,13 @@ def test_shards_change_no_batch_of_a_battery_that_spares_images(tmp_path):
 
 def watch(patch: pytest.MonkeyPatch, batches: list[tuple[str, ...]]) -> None:
     """Note which perturbation meets which images together."""
-    judge = Judge.__call__
+    referee = Referee.__call__
 
-    def noting(self: Judge, samples: Sequence[Sample]) -> Shard:
+    def noting(self: Referee, samples: Sequence[Sample]) -> Shard:
         batches.append((self.perturbation.label, *(sample.id for sample in samples)))
-        return judge(self, samples)
+        return referee(self, samples)
 
-    patch.setattr(Judge, "__call__", noting)
+    patch.setattr(Referee, "__call__", noting)
 
 
 def test_killed_for_real_and_resumed(undisturbed, tmp_path):

@@ -77,7 +77,8 @@ DoneAt = Annotated[
     str,
     Option(
         "--done-at",
-        help="Share of correct pixels at which an image is spared the rest of a battery; 0 = only when none is right.",
+        help="Share of correct pixels at which an image is spared the rest of a battery; 0 = only when none is right,"
+        " which changes neither accuracy nor NmIoU. To spare none: --exhaustive.",
     ),
 ]
 Budget = Annotated[str, Option("--budget", help='Time for the attacks, e.g. "30m"; the best are chosen.')]

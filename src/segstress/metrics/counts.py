@@ -22,14 +22,13 @@ def count(
     prediction: Int64[Tensor, "b h w"], labels: Int64[Tensor, "b h w"], zone: Bool[Tensor, "b h w"], classes: int
 ) -> Int64[Tensor, "b {classes} 3"]:
     """Hits, predicted and actual pixels of each class inside the zone; a label equal to `classes` has no truth."""
-    # A trash class takes what does not count: selecting pixels would be slower and would make a GPU wait.
-    trash = classes
-    hits = torch.where(zone & (prediction == labels), labels, trash)
-    columns = (hits, torch.where(zone, prediction, trash), torch.where(zone, labels, trash))
-    bins = torch.stack(columns, dim=1).flatten(2)
-    totals = bins.new_zeros(len(bins), len(columns), classes + 1)
-    totals.scatter_add_(2, bins, torch.ones_like(bins))
-    return totals[..., :classes].transpose(1, 2)
+    # Pairs of label and prediction are counted once for all three; the last pair takes what is outside the zone, since
+    # selecting pixels would be slower and would make a GPU wait.
+    wide = classes + 1
+    pairs = torch.where(zone, labels * wide + prediction, wide * wide - 1).flatten(1)
+    totals = pairs.new_zeros(len(pairs), wide * wide).scatter_add_(1, pairs, torch.ones_like(pairs))
+    totals = totals.view(-1, wide, wide)
+    return torch.stack([totals.diagonal(dim1=1, dim2=2), totals.sum(1), totals.sum(2)], dim=2)[:, :classes]
 
 
 @torch.no_grad()

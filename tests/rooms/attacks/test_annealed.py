@@ -73,6 +73,26 @@ def test_towards_a_goal_only_the_goals_classes_count(view):
         assert float(towards[image]) == pytest.approx(float(torch.stack(overlaps).mean()))
 
 
+@pytest.mark.parametrize("targeted", [False, True])
+@pytest.mark.parametrize("loss", ["annealed-error", "annealed-iou"])
+def test_the_slope_worked_out_by_hand_is_that_of_the_loss(view, loss, targeted):
+    logits, labels, aim = view
+
+    def value(logits):
+        now = replace(view_of(logits, labels, aim, 0.3, targeted=targeted), first_distance=logits.new_ones(2))
+        found = losses.get(loss)(now)
+        return (found * torch.arange(1, found.numel() + 1).view_as(found)).sum()
+
+    leaf = logits.clone().requires_grad_()
+    (slope,) = torch.autograd.grad(value(leaf), leaf)
+    for place in range(0, logits.numel(), 7):
+        step = torch.zeros_like(logits).flatten().index_fill(0, torch.tensor(place), 1e-5).view_as(logits)
+        rise = (value(logits + step) - value(logits - step)) / 2e-5
+        assert float(slope.flatten()[place]) == pytest.approx(float(rise), abs=1e-6, rel=1e-6)
+    with torch.no_grad():
+        assert not value(leaf).requires_grad
+
+
 class Louder(nn.Module):
     """A model with all logits ten times as large."""
 

@@ -72,7 +72,7 @@ def test_claim_1_is_seen_only_where_half_falls_and_whole_stands(monkeypatch):
 
 def test_claim_2_wants_more_than_the_strongest_attack():
     several = {"a": model("a", 0.6), "b": model("b", 0.9, seed=3)}
-    (first, _, same) = judge("2-aggregate", judged={BATTERY.name: several}).checks
+    (first, _, same, _) = judge("2-aggregate", judged={BATTERY.name: several}).checks
     assert first.holds
     assert not same.holds  # both fall to segpgd
     single = {name: assess(replace(found.study, outcomes=found.study.outcomes[:1])) for name, found in several.items()}

@@ -12,14 +12,18 @@ The temperature is told in units of the clean image's mean margin, so that logit
 
 from __future__ import annotations
 
-from jaxtyping import Float
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int64
 from torch import Tensor
-from torch.nn import functional
 
 from .logits import margin
 from .region import region_weights
 from .view import Pixels, View, losses
 
+Logits = Float[Tensor, "b k h w"]
+Figures = Float[Tensor, "b k"]  # of each class
 FIRST, LAST = 1.0, 300.0  # sharpness, in one over the clean image's mean margin; chosen on shapes:val
 
 
@@ -59,9 +63,14 @@ def annealed_iou(view: View) -> Float[Tensor, " b"]:
 
 
 def expected_error(view: View, first: float, last: float) -> Pixels:
-    """One minus the sharpened probability of the label, by one that is exact where it is small."""
-    sharpened = sharpness(view, first, last)[:, None] * view.logits
-    return -(-functional.cross_entropy(sharpened, view.labels, reduction="none")).expm1()
+    """One minus the sharpened probability of the label, on the path from first to last."""
+    return error_at(view, sharpness(view, first, last))
+
+
+def error_at(view: View, sharpness: Float[Tensor, "b 1 1"]) -> Pixels:
+    """One minus the probability of the label at one sharpness."""
+    found: Pixels = _Sloped.apply(view.logits, *_error(view, sharpness[:, None]))
+    return found
 
 
 def soft_miou(view: View, first: float, last: float) -> Float[Tensor, " b"]:
@@ -69,13 +78,67 @@ def soft_miou(view: View, first: float, last: float) -> Float[Tensor, " b"]:
 
     The mean is over true classes and, as in the figure, over those that are only predicted: one pixel is enough, so
     the largest probability of such a class says whether it is there. Towards a goal, only its own classes count."""
-    shares = (sharpness(view, first, last)[:, None] * view.logits).softmax(1) * view.aim[:, None]
-    labels, aim = view.labels.flatten(1), view.aim.flatten(1).to(shares)
+    found: Float[Tensor, " b"] = _Sloped.apply(view.logits, *_overlap(view, sharpness(view, first, last)[:, None]))
+    return found
+
+
+@torch.no_grad()
+def _error(view: View, sharpness: Float[Tensor, "b 1 1 1"]) -> tuple[Pixels, Logits]:
+    """The error of every pixel, and its slope."""
+    labels, shares = view.labels[:, None], (sharpness * view.logits).softmax(1)
+    label = shares.gather(1, labels)
+    pull = sharpness * label
+    return 1 - label[:, 0], shares.mul_(pull).scatter_add_(1, labels, -pull)
+
+
+@torch.no_grad()
+def _overlap(view: View, sharpness: Float[Tensor, "b 1 1 1"]) -> tuple[Float[Tensor, " b"], Logits]:
+    """The mIoU of every image, and its slope: by autograd from what each class has, by hand from there on."""
+    shares, labels = (sharpness * view.logits).softmax(1).mul_(view.aim[:, None]), view.labels.flatten(1)
+    place = _largest(shares)
+    shares = shares.flatten(2)
     empty = shares.new_zeros(shares.shape[:2])
-    right = shares.flatten(2).gather(1, labels[:, None])[:, 0]
-    hits, actual = empty.scatter_add(1, labels, right), empty.scatter_add(1, labels, aim)
-    union = shares.flatten(2).sum(2) + actual - hits
-    true = (actual > 0).to(shares)
-    overlap = (true * hits / union.clamp(min=1e-12)).sum(1)
-    shown = 0 if view.targeted else ((1 - true) * shares.flatten(2).amax(2)).sum(1)
+    actual = empty.scatter_add(1, labels, view.aim.flatten(1).to(shares))
+    right = shares.gather(1, labels[:, None])[:, 0]
+    hits, sums = empty.scatter_add(1, labels, right).requires_grad_(), shares.sum(2).requires_grad_()
+    largest = shares.gather(2, place)[..., 0].requires_grad_()
+    with torch.enable_grad():
+        miou = _miou(hits, sums, largest, actual, view.targeted)
+        of_hits, of_sums, of_largest = torch.autograd.grad(miou.sum(), (hits, sums, largest), materialize_grads=True)
+    # Back through the softmax: a share times its own slope minus the mean slope of the pixel's shares.
+    at_label, at_largest = of_hits.gather(1, labels) * right, of_largest * largest.detach()
+    mean = (of_sums[:, None] @ shares)[:, 0].add_(at_label).scatter_add_(1, place[..., 0], at_largest)
+    slope = (of_sums[..., None] - mean[:, None]).mul_(shares)
+    slope.scatter_add_(1, labels[:, None], at_label[:, None]).scatter_add_(2, place, at_largest[..., None])
+    return miou.detach(), slope.view_as(view.logits).mul_(sharpness)
+
+
+def _miou(hits: Figures, sums: Figures, largest: Figures, actual: Figures, targeted: bool) -> Float[Tensor, " b"]:
+    """From what the classes of an image have: shares on their own pixels, on all, the largest one, and pixels."""
+    true = (actual > 0).to(hits)
+    overlap = (true * hits / (sums + actual - hits).clamp(min=1e-12)).sum(1)
+    shown = 0 if targeted else ((1 - true) * largest).sum(1)
     return overlap / (true.sum(1) + shown).clamp(min=1)
+
+
+def _largest(shares: Logits) -> Int64[Tensor, "b k 1"]:
+    """The pixel with the largest share of each class; by rows, since on a CPU `argmax` is slow and `amax` is not."""
+    row = shares.amax(3).argmax(2, keepdim=True)
+    line = shares.gather(2, row[..., None].expand(-1, -1, -1, shares.shape[3]))[:, :, 0]
+    return row * shares.shape[3] + line.argmax(2, keepdim=True)
+
+
+class _Sloped(torch.autograd.Function):
+    """A value of pixels or images whose slope is known: autograd would fill many more tensors as large as logits."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, value: Tensor, slope: Tensor) -> Tensor:
+        """The value."""
+        ctx.save_for_backward(slope)
+        return value.clone()
+
+    @staticmethod
+    def backward(ctx: Any, above: Tensor) -> tuple[Tensor, None, None]:
+        """The slope, times what follows makes of each value; in place, so autograd refuses to go back twice."""
+        (slope,) = ctx.saved_tensors
+        return slope.mul_(above.view(len(above), 1, *(above.shape[1:] or (1, 1)))), None, None

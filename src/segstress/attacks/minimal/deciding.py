@@ -12,9 +12,9 @@ from functools import partial
 import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
-from torch.nn import functional
 
 from ..losses import Pixels, View
+from ..losses.annealed import error_at
 from ..search.feasible import PerImage, per_image
 from ..search.problem import Problem
 
@@ -35,8 +35,7 @@ class DecidingError:
         side = -1 if view.targeted else 1
         deciding = deciding_distance(side * _lead_of_label(view), view.aim, self.enough)[:, None, None]
         sharpness = 1 / deciding.maximum(view.unit / SHARPEST)
-        sharpened = sharpness[:, None] * view.logits
-        error = -(-functional.cross_entropy(sharpened, view.labels, reduction="none")).expm1()
+        error = error_at(view, sharpness)
         if self.rivals is None:
             return side * error
         rival, label = view.of(self.rivals, view.labels)

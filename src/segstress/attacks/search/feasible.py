@@ -31,13 +31,15 @@ class Feasible:
     def project(self, delta: Deltas, radius: float | PerImage) -> Deltas:
         """Clip into box and region, then into the ball: both contain zero, so shrinking leaves neither."""
         delta = delta.clamp(self.lower, self.upper)
+        if self.norm == "linf" and not isinstance(radius, Tensor):
+            return delta.clamp_(-radius, radius)  # in a third of the time that limits image by image take
         if not isinstance(radius, Tensor):
             if math.isinf(radius):
                 return delta
             radius = delta.new_full((1,), radius)
         limit = per_image(radius)
         if self.norm == "linf":
-            return delta.clamp(-limit, limit)
+            return delta.clamp_(-limit, limit)
         if self.norm == "l0":
             return delta * _largest(delta, radius)
         if self.norm == "l1":

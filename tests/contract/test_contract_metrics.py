@@ -22,6 +22,10 @@ def in_percent(counts, *, weights=None):
     return 100 * metrics.get("accuracy")(counts, weights=weights)
 
 
+for planted_metric in (of_the_first_image, in_percent):
+    planted_metric.declaration = metrics.get("accuracy").declaration
+
+
 @pytest.mark.parametrize("planted", [of_the_first_image, in_percent], ids=lambda metric: metric.__name__)
 def test_planted_bug_turns_the_contract_red(planted):
     with pytest.raises(AssertionError):
