@@ -17,6 +17,7 @@ from tests.conftest import net
 from segstress.core import BadInput, files
 from segstress.data import Sample
 from segstress.evaluation import evaluate
+from segstress.evaluation.referee import Referee
 from segstress.evaluation.report import report
 from segstress.planning import read_plan
 from segstress.runtime import RunOptions, Shard
