@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # at run time loaded on first use, so that `import segstress` stays instant
     from .api import Attacked, Evaluated, attack, corrupt, evaluate, load_data, load_model, verify
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Attacked",
     "Evaluated",

@@ -16,5 +16,5 @@ Changes:
   ifgsm-13x20, mifgsm-13x20. In the tables only names changed.
 - The table `minimal-finds` is called `minimal-results`.
 - annealed-border and annealed-border-plain: the slopes of the annealed losses are worked out by hand, equal to
-  autograd's up to rounding (test_annealed.py), which turns signs of nought on the toy problem; sizes and figures stayed.
+  autograd's up to rounding (test_annealed.py), which turns signs of nought there; sizes stayed.
 """

@@ -51,7 +51,14 @@ class Run:
     @cached_property
     def perturbations(self) -> dict[str, Perturbation]:
         """The perturbation of every cell, by its key."""
-        return {cell.key: perturbations.build(cell.perturbation) for cell in self.cells}
+        try:
+            return {cell.key: perturbations.build(cell.perturbation) for cell in self.cells}
+        except BadInput as error:
+            made = self.environment["versions"].get("segstress", "unknown")
+            raise BadInput(
+                f"{self.folder} was made by segstress {made}, whose settings this version does not read ({error}); "
+                "use that version, or run again with another --out"
+            ) from error
 
     @cached_property
     def environment(self) -> Mapping[str, Any]:

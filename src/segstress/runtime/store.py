@@ -44,7 +44,7 @@ SCHEMAS = {  # images last: it says that the shard is whole
     "traces": TRACES,
     "images": IMAGES,
 }
-EARLIER = {"prints": "fingerprints", "facts": "dataset_info"}  # what version 0.1.0 before rooms called them
+EARLIER = {"prints": "fingerprints", "facts": "dataset_info"}  # what version 0.1.0 called them
 ORDER = ("image", "goal", "state", "zone", "class", "object", "forwards")  # by which rows are sorted
 
 

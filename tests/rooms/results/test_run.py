@@ -117,3 +117,11 @@ def test_cells_of_earlier_folders_are_read(run):
     path.write_text(text.replace('"prints"', '"stamps"'))
     with pytest.raises(BadInput, match="another version of segstress"):
         reader.store.cells()
+
+
+def test_settings_of_another_version_are_refused_by_its_name(run):
+    reader, _ = run
+    for path in reader.folder.glob("cells/*pgd*/cell.json"):
+        path.write_text(path.read_text().replace('"steps"', '"strides"'))
+    with pytest.raises(BadInput, match=r"was made by segstress .*, whose settings this version does not read"):
+        _ = Run(reader.folder).perturbations
