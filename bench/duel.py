@@ -23,7 +23,7 @@ import torch
 from torch import nn
 
 import segstress
-from segstress.attacks import Attack, attacks
+from segstress.attacks import Attack, attacks, needs_weights
 from segstress.core import Batch, Threat
 from segstress.data import load as load_data
 from segstress.data import stack
@@ -32,6 +32,7 @@ from segstress.metrics.counts import count, predict
 from segstress.metrics.scores import image_miou
 from segstress.metrics.worst_case import greedy, lowest
 from segstress.planning.battery_files import battery
+from segstress.planning.weighting import class_weights
 
 matplotlib.use("Agg")
 from matplotlib import pyplot
@@ -45,6 +46,7 @@ PEERS = {  # and what stands in for those that do not run, in as many steps
     "advlib_dag": "dag?steps=",
     "advlib_alma_prox": "alma-prox?steps=",
 }
+SPLIT = "shapes:train?count=2000"  # by which SEA's balanced loss weighs classes
 BATTERIES = ("quick", "strong", "published", "sea")
 OURS = tuple(f"{name}?steps={steps}" for name in ("annealed-error", "annealed-iou") for steps in (12, 25, 50, 100, 200))
 EPS = 8 / 255
@@ -93,7 +95,9 @@ class Ring:
         """One attack of this package."""
         plain = attacks.read(spec if isinstance(spec, str) else {"kind": spec["attack"], **_without(spec)})
         keep = plain.pop("keep", None)
-        attack = Attack(algorithm=attacks.build(plain), threat=Threat(radius=self.eps), keep=keep)  # type: ignore[arg-type]
+        algorithm = attacks.build(plain)
+        weights = class_weights(SPLIT) if needs_weights(algorithm) else ()
+        attack = Attack(algorithm=algorithm, threat=Threat(radius=self.eps), weights=weights, keep=keep)  # type: ignore[arg-type]
         started = time.process_time()
         done = [attack.perturb(self.model, self.batch.pick([place]), 0) for place in range(len(self.batch))]
         seconds = time.process_time() - started
