@@ -17,11 +17,11 @@ CONSTANT = {"progressive": False}
 TABLE = {
     "quick": (2, [{"attack": "annealed-error", "steps": 26}, {"attack": "annealed-iou", "steps": 26}]),
     "strong": (
-        2,
+        3,
         [
-            {"attack": "padam-mce-bal", "steps": 60},
-            {"attack": "annealed-error", "steps": 330},
-            {"attack": "annealed-iou", "steps": 180},
+            {"attack": "annealed-error", "steps": 120, "longest": 0.5},
+            {"attack": "annealed-error", "steps": 260},
+            {"attack": "annealed-iou", "steps": 185},
         ],
     ),
     "minimal": (2, [{"attack": "annealed-border"}, {"attack": "annealed-border-plain"}]),
