@@ -1,7 +1,8 @@
 """Short steps beside long ones: which of a few attacks make the better battery, on shapes:val of models of every kind.
 
 Command: python bench/steps.py [--images 8] [--models ...] [--data shapes:val] [--out runs/bench-steps]. Runs
-resume; prints what each attack leaves (image accuracy / NmIoU in percent), and the worst case of sets that cost about the same.
+resume; prints what each attack leaves (image accuracy / NmIoU in percent), and the worst case of sets of them that
+cost about the same.
 """
 
 from __future__ import annotations
