@@ -10,10 +10,10 @@ from .flag import Flag
 
 def judge_folding(model: nn.Module, images: Tensor) -> list[Flag]:
     """A flag where the search will run on the model as it is."""
-    found = fold(model, images)
-    if found.layers:
+    folded = fold(model, images)
+    if folded.layers:
         return []
-    apart = f"its logits differ by {found.apart:.2g}, more than {LIMIT:g}" if found.apart else "no layers could be"
+    apart = f"its logits differ by {folded.apart:.2g}, more than {LIMIT:g}" if folded.apart else "no layers could be"
     return [
         Flag(
             "not-folded",

@@ -18,15 +18,15 @@ def judge_inputs(model: nn.Module, batch: Batch, logits: Tensor) -> list[Flag]:
     """At most one flag; five forward passes."""
     if not batch.valid.any():
         return []
-    asked = _quality(logits, batch)
-    gains = {words: _look(model, batch, images) - asked for words, images in _variants(batch.images).items()}
+    quality = _quality(logits, batch)
+    gains = {words: _look(model, batch, images) - quality for words, images in _variants(batch.images).items()}
     words, gain = max(gains.items(), key=lambda item: float(item[1].min()))
     if gain.min() <= BETTER:
         return []
     return [
         Flag(
             "input-range",
-            f"accuracy is {float(asked[0]):.0%}, and {float(asked[0] + gain[0]):.0%} on {words}",
+            f"accuracy is {float(quality[0]):.0%}, and {float(quality[0] + gain[0]):.0%} on {words}",
             "a model that is fed wrongly is weak on clean images, and attacks on it prove nothing",
             "set scale, mean and std of the model, for example ?scale=255 or ?mean=0.485,0.456,0.406&std=...",
         )

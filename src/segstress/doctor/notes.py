@@ -31,6 +31,6 @@ def annotate(study: Study, run: Run) -> Study:
 def read_notes(folder: Path, model: str, data: str) -> list[Flag]:
     """What was found of one model on one dataset."""
     path = folder / FILE
-    found = json.loads(path.read_text()) if path.exists() else []
-    mine = [entry for entry in found if (entry["model"], entry["data"]) == (model, data)]
+    entries = json.loads(path.read_text()) if path.exists() else []
+    mine = [entry for entry in entries if (entry["model"], entry["data"]) == (model, data)]
     return [Flag(**flag) for entry in mine for flag in entry["flags"]]

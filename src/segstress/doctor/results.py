@@ -109,10 +109,10 @@ def _worst(study: Study, outcomes: Sequence[Outcome]) -> tuple[np.ndarray, np.nd
     """The fewest correct pixels of each image, and which images have an answer."""
     most = study.clean["all"][..., ACTUAL].sum(1)
     right = np.full((len(outcomes) + 1, len(study.ids)), most)
-    for place, outcome in enumerate(outcomes):
+    for index, outcome in enumerate(outcomes):
         counts = outcome.counts.get((outcome.for_goal("accuracy"), "all"))
         if counts is not None:
-            right[place] = np.where(outcome.answered, counts[..., HITS].sum(1), most)
+            right[index] = np.where(outcome.answered, counts[..., HITS].sum(1), most)
     answered = np.any([np.zeros(len(study.ids), dtype=bool), *(outcome.answered for outcome in outcomes)], axis=0)
     return right.min(0), answered
 

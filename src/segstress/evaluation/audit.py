@@ -30,8 +30,8 @@ class SelectionRule:
     def keep(self, scores: np.ndarray, costs: np.ndarray) -> list[int]:
         """Add the attack that lowers accuracy and mIoU most, until no more is to be gained; clean is there already."""
         most = min(self.most_passes, self.spend * costs.sum() * (1 + ROUNDING))
-        kept = [place for place in range(min(self.core, len(costs))) if costs[: place + 1].sum() <= most]
-        floor, current = scores.min(0).mean(0), scores[[0, *(1 + place for place in kept)]].min(0)
+        kept = [attack for attack in range(min(self.core, len(costs))) if costs[: attack + 1].sum() <= most]
+        floor, current = scores.min(0).mean(0), scores[[0, *(1 + attack for attack in kept)]].min(0)
         while len(kept) < len(costs) and (current.mean(0) - floor > self.tolerance).any():
             gains = (current - np.minimum(current, scores[1:])).mean((1, 2))
             affordable = costs + costs[kept].sum() <= most
@@ -46,11 +46,11 @@ class SelectionRule:
     def left_out(self, scores: np.ndarray, costs: np.ndarray) -> np.ndarray:
         """What the choice made without an image loses on that image: an honest estimate for images never audited."""
         losses = []
-        for place in range(scores.shape[1]):
-            others = np.delete(scores, place, axis=1)
+        for image in range(scores.shape[1]):
+            others = np.delete(scores, image, axis=1)
             kept = self.keep(others, costs) if others.shape[1] else []
-            chosen = scores[[0, *(1 + number for number in kept)], place].min(0)
-            losses.append(chosen - scores[:, place].min(0))
+            reached = scores[[0, *(1 + number for number in kept)], image].min(0)
+            losses.append(reached - scores[:, image].min(0))
         return np.array(losses)
 
 
@@ -67,8 +67,8 @@ def choose(run: Run, clean: Cell, cells: Sequence[Cell], rule: SelectionRule) ->
     costs = np.array([_passes(run, cell) for cell in cells])
     kept, left = rule.keep(scores, costs), rule.left_out(scores, costs)
     return AttackSelection(
-        kept=tuple(cells[place].key for place in kept),
-        dropped=tuple(cell.key for place, cell in enumerate(cells) if place not in kept),
+        kept=tuple(cells[attack].key for attack in kept),
+        dropped=tuple(cell.key for attack, cell in enumerate(cells) if attack not in kept),
         images=len(ids),
         loss_accuracy=_interval(left[:, 0]),
         loss_nmiou=_interval(left[:, 1]),

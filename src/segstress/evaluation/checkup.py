@@ -26,14 +26,14 @@ TRIAL = (
 IMAGES = 2
 
 
-def check_up(*, quick: bool = False, **asked: Any) -> list[Diagnosis]:
+def check_up(*, quick: bool = False, **settings: Any) -> list[Diagnosis]:
     """Every flag of each model on each dataset; quick = the cheap checks alone."""
-    plan = read_plan({"limit": IMAGES, **asked, "perturbations": list(TRIAL)})
+    plan = read_plan({"limit": IMAGES, **settings, "perturbations": list(TRIAL)})
     before = examine(plan)
     if quick or not _admissible(plan, before):
         return before
-    with TemporaryDirectory() as place:
-        folder = evaluate(plan, Path(place) / "trial", RunOptions(workers=1)).folder
+    with TemporaryDirectory() as temporary:
+        folder = evaluate(plan, Path(temporary) / "trial", RunOptions(workers=1)).folder
         tried = [Diagnosis(study.model, study.data, tuple(doubt(study, plan.changes()))) for study in studies([folder])]
         return [
             _together(diagnosis, read_notes(folder, diagnosis.model, diagnosis.data), tried) for diagnosis in before

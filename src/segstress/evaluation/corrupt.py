@@ -103,7 +103,7 @@ def _export(
     batch = stack([sample])
     for change in changes:
         done = change.perturb(NOBODY, batch, seed)
-        place = f"{change.label.replace(' ', '-').replace('/', '-')}/{id_}.png"
+        name = f"{change.label.replace(' ', '-').replace('/', '-')}/{id_}.png"
         pixels = done.results[0].images[0].mul(255).round().byte().permute(1, 2, 0).numpy()
         row: dict[str, Any] = {
             "image": id_,
@@ -111,15 +111,15 @@ def _export(
             "severity": change.severity,
             "seed": seed,
             "source_sha256": sample.source,
-            "file": f"images/{place}",
-            "sha256": _save(pixels, folder / "images" / place),
+            "file": f"images/{name}",
+            "sha256": _save(pixels, folder / "images" / name),
             "region": "",
             "region_share": 1.0,
         }
         if "inside" in done.zones:
             inside = done.zones["inside"][0].numpy()
-            _save((255 * inside).astype(np.uint8), folder / "regions" / place)
-            row |= {"region": f"regions/{place}", "region_share": round(float(inside.mean()), 6)}
+            _save((255 * inside).astype(np.uint8), folder / "regions" / name)
+            row |= {"region": f"regions/{name}", "region_share": round(float(inside.mean()), 6)}
         yield row
 
 

@@ -25,8 +25,8 @@ def mean_margin(logits: Tensor, batch: Batch) -> Tensor:
 def margins(logits: Tensor, prediction: Tensor, batch: Batch, unit: Tensor) -> list[Row]:
     """For every image quantiles of the margins of its standing pixels, in its own unit; none where none stands."""
     leads = _margins(logits, batch.labels) / unit[:, None, None]
-    standing = batch.valid & (prediction == batch.labels)
-    return [_quantiles(lead[stands].cpu().numpy()) for lead, stands in zip(leads, standing, strict=True)]
+    right = batch.valid & (prediction == batch.labels)
+    return [_quantiles(lead[pixels].cpu().numpy()) for lead, pixels in zip(leads, right, strict=True)]
 
 
 def _quantiles(leads: np.ndarray) -> Row:
@@ -37,5 +37,5 @@ def _quantiles(leads: np.ndarray) -> Row:
 
 def _margins(logits: Tensor, labels: Tensor) -> Tensor:
     """The lead of the true class over the best other one at each pixel."""
-    place = labels.clamp(max=logits.shape[1] - 1)[:, None]
-    return (logits.gather(1, place) - logits.scatter(1, place, -math.inf).amax(1, keepdim=True))[:, 0]
+    channels = labels.clamp(max=logits.shape[1] - 1)[:, None]
+    return (logits.gather(1, channels) - logits.scatter(1, channels, -math.inf).amax(1, keepdim=True))[:, 0]

@@ -17,11 +17,11 @@ SLACK = 1e-6  # rounding of float32 images, in [0, 1] units
 def faults(perturbation: Perturbation, batch: Batch, result: Result, zones: Mapping[str, Tensor]) -> list[str]:
     """For each image what is wrong with its result; empty where nothing is."""
     delta = result.images - batch.images
-    found = [""] * len(batch)
+    messages = [""] * len(batch)
 
     def note(wrong: Tensor, say: str) -> None:
-        for place in torch.nonzero(wrong).flatten().tolist():
-            found[place] = found[place] or say
+        for index in torch.nonzero(wrong).flatten().tolist():
+            messages[index] = messages[index] or say
 
     note(~torch.isfinite(delta).flatten(1).all(1), "pixels that are not numbers")
     low, high = result.images.flatten(1).aminmax(dim=1)
@@ -33,7 +33,7 @@ def faults(perturbation: Perturbation, batch: Batch, result: Result, zones: Mapp
         norm, radius = threat.norm, threat.radius
         slack = SLACK if norm == "linf" else SLACK * math.sqrt(delta[0].numel())
         note(norms(delta)[norm] > radius + slack, f"outside the {norm} ball of radius {format_radius(radius)}")
-    return found
+    return messages
 
 
 def won(threat: Threat, batch: Batch, prediction: Tensor, clean: Tensor, zones: Mapping[str, Tensor]) -> Tensor:

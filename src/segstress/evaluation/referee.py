@@ -134,26 +134,26 @@ class Referee:
         }
         lengths = norms(result.images - batch.images)
         success = self._success(batch, perturbed, result, prediction, clean)
-        for place, sample in enumerate(samples):
-            row = row_of(sample.id, self.seed, sample) | {"goal": result.goal, "size": float(result.size[place])}
-            row |= {norm: float(length[place]) for norm, length in lengths.items()}
-            row |= {name: float(values[place]) for name, values in success.items()}
-            if flaws[place]:
-                shard.images.append(row | {"status": "error", "message": f"failed the re-check: {flaws[place]}"})
+        for index, sample in enumerate(samples):
+            row = row_of(sample.id, self.seed, sample) | {"goal": result.goal, "size": float(result.size[index])}
+            row |= {norm: float(length[index]) for norm, length in lengths.items()}
+            row |= {name: float(values[index]) for name, values in success.items()}
+            if flaws[index]:
+                shard.images.append(row | {"status": "error", "message": f"failed the re-check: {flaws[index]}"})
                 continue
-            whole = tallies["perturbed", "all"][place].sum(0)
-            row |= leads[place]
+            whole = tallies["perturbed", "all"][index].sum(0)
+            row |= leads[index]
             row["correct"], row["valid"] = int(whole[HITS]), int(whole[ACTUAL])
             row["damage"] = float(1 - whole[HITS] / max(whole[ACTUAL], 1))
-            row["forwards"], row["backwards"] = int(perturbed.forwards[place]), int(perturbed.backwards[place])
+            row["forwards"], row["backwards"] = int(perturbed.forwards[index]), int(perturbed.backwards[index])
             shard.images.append(row)
-            shard.counts.extend(count_rows(row, {name: tally[place] for name, tally in tallies.items()}))
-            maps = {"clean": clean[place].cpu(), result.goal: prediction[place].cpu()}
+            shard.counts.extend(count_rows(row, {name: tally[index] for name, tally in tallies.items()}))
+            maps = {"clean": clean[index].cpu(), result.goal: prediction[index].cpu()}
             shard.objects.extend(self._object_rows(row, sample, maps))
             if sample.id in self.keep:
                 maps["truth"] = sample.labels.masked_fill(~sample.valid, -1)
                 if result.prediction is None:  # else no image shows what was predicted
-                    shard.kept[f"{result.goal}|{sample.id}"] = result.images[place].float().cpu().numpy()
+                    shard.kept[f"{result.goal}|{sample.id}"] = result.images[index].float().cpu().numpy()
                 shard.maps |= {f"{name}|{sample.id}": labels.numpy().astype(np.int16) for name, labels in maps.items()}
 
     def _seen(self, batch: Batch, result: Result, unit: Tensor) -> tuple[Tensor, list[Row]]:
@@ -177,11 +177,13 @@ class Referee:
 
     def _object_rows(self, row: Row, sample: Sample, maps: Mapping[str, Tensor]) -> Iterator[Row]:
         """How many pixels of each true object are right before, after, and both."""
-        found = objects(sample.labels.numpy(), sample.valid.numpy(), self.data.background)
+        true_objects = objects(sample.labels.numpy(), sample.valid.numpy(), self.data.background)
         clean, after = maps["clean"].numpy(), maps[row["goal"]].numpy()
         both = np.where(clean == after, clean, -1)
-        clean_hits, hits, kept = (object_hits(found, labels).tolist() for labels in (clean, after, both))
-        for number, (klass, area) in enumerate(zip(found.classes.tolist(), found.areas.tolist(), strict=True)):
+        clean_hits, hits, kept = (object_hits(true_objects, labels).tolist() for labels in (clean, after, both))
+        for number, (klass, area) in enumerate(
+            zip(true_objects.classes.tolist(), true_objects.areas.tolist(), strict=True)
+        ):
             yield {
                 "image": row["image"],
                 "goal": row["goal"],

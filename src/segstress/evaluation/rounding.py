@@ -19,7 +19,7 @@ LOST = 0.05  # accuracy that rounding may give back
 
 def round_off(run: Run, cells: Sequence[Cell], worker: Worker) -> list[Diagnosis]:
     """One diagnosis for each attack whose images do not survive."""
-    found = []
+    diagnoses = []
     for cell in (cell for cell in cells if cell.perturbation["kind"] == "attack"):
         exact, rounded = _accuracies(run, cell, worker)
         if rounded > exact + LOST:
@@ -29,8 +29,8 @@ def round_off(run: Run, cells: Sequence[Cell], worker: Worker) -> list[Diagnosis
                 "harm that lies between two grey levels is lost in every file, camera and screen",
                 "report both figures (segstress verify prints them), or attack with a radius of some grey levels",
             )
-            found.append(Diagnosis(cell.names["model"], cell.names["data"], (flag,)))
-    return found
+            diagnoses.append(Diagnosis(cell.names["model"], cell.names["data"], (flag,)))
+    return diagnoses
 
 
 def _accuracies(run: Run, cell: Cell, worker: Worker) -> tuple[float, float]:
@@ -41,7 +41,9 @@ def _accuracies(run: Run, cell: Cell, worker: Worker) -> tuple[float, float]:
         pixels = torch.from_numpy(kept[key])[None].to(worker.numerics.device, worker.numerics.torch_dtype())
         truth = torch.from_numpy(maps[f"truth|{key.partition('|')[2]}"].astype(np.int64)).to(pixels.device)
         try:
-            exact, rounded = (_correct(referee.predict(each), truth) for each in (pixels, (255 * pixels).round() / 255))
+            exact, rounded = (
+                _correct(referee.predict(version), truth) for version in (pixels, (255 * pixels).round() / 255)
+            )
         except Exception:  # noqa: BLE001 - the run is done, and a model that fails here cannot take it back
             continue
         right, right_rounded, total = right + exact, right_rounded + rounded, total + int((truth >= 0).sum())

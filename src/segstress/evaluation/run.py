@@ -158,6 +158,6 @@ def _messages(run: Run) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _slug(plan: Plan) -> str:
-    parts = [name for name, asked in (("objects", plan.objects), ("pixels", plan.pixels)) if asked]
+    parts = [name for name, wanted in (("objects", plan.objects), ("pixels", plan.pixels)) if wanted]
     words = (names(plan.models), names(plan.data), plan.battery or names(plan.perturbations), *parts)
     return re.sub("[^A-Za-z0-9.+]+", "-", " ".join(words)).strip("-")[:100]

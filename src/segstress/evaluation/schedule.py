@@ -43,8 +43,8 @@ def phases(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> Ite
     def sample(cell: Cell) -> list[str]:
         ids = everything(cell)
         first = sorted(ids, key=lambda id_: seed_of(plan.seed, id_, "audit"))
-        chosen = set(first[: audited.sample(len(ids))])
-        return [id_ for id_ in ids if id_ in chosen]
+        sampled = set(first[: audited.sample(len(ids))])
+        return [id_ for id_ in ids if id_ in sampled]
 
     yield Phase(cells, sample, chained=True)
     choices = _choices(plan, audited, store, cells, workers)
@@ -74,11 +74,11 @@ def _choices(plan: Plan, audited: Battery, store: Store, cells: Sequence[Cell], 
 def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cell]]:
     """Cells that may spare each other images: the battery under one threat, in its order; every other cell alone."""
     waves = [digest(perturbations.spec(change)) for change in plan.waves() if _harms(change)] if chained else []
-    found: dict[str, list[Cell]] = {}
+    groups: dict[str, list[Cell]] = {}
     for cell in cells:
         threat = [dict(cell.fingerprints), cell.perturbation.get("threat")]
-        found.setdefault(digest(threat) if digest(dict(cell.perturbation)) in waves else cell.key, []).append(cell)
-    return list(found.values())
+        groups.setdefault(digest(threat) if digest(dict(cell.perturbation)) in waves else cell.key, []).append(cell)
+    return list(groups.values())
 
 
 def _harms(change: Perturbation) -> bool:
@@ -94,21 +94,21 @@ def units(plan: Plan, store: Store, phase: Phase, shard_size: int, *, retry_erro
     Which images make a batch follows from their places in the phase alone, never from the size of a shard or from what
     is missing, since a result may depend on its batch by rounding."""
     size = plan.numerics.batch_size
-    found: list[Unit] = []
+    pending: list[Unit] = []
     for chain in chains(plan, phase.cells, chained=phase.chained):
         ids = phase.ids(chain[0])
         again = {"retry_errors": retry_errors, "retry_spared": not phase.chained}
         missing = {cell.key: set(store.missing(cell, ids, **again)) for cell in chain}
         wanted = set().union(*missing.values())
-        batches = [[id_ for id_ in ids[place : place + size] if id_ in wanted] for place in range(0, len(ids), size)]
+        batches = [[id_ for id_ in ids[start : start + size] if id_ in wanted] for start in range(0, len(ids), size)]
         finished: dict[str, str] = {}
         for cell in reversed(chain[:-1]):
             finished |= finishers(cell.key, store.table(cell, "images").to_pylist(), plan.done_at)
         for some in _whole(batches, shard_size):
             together = [id_ for batch in some for id_ in batch]
             steps = tuple((cell, tuple(id_ for id_ in together if id_ in missing[cell.key])) for cell in chain)
-            found.append(Unit(steps, tuple(some), {id_: finished[id_] for id_ in together if id_ in finished}))
-    return found
+            pending.append(Unit(steps, tuple(some), {id_: finished[id_] for id_ in together if id_ in finished}))
+    return pending
 
 
 def _whole(batches: Sequence[Sequence[str]], shard_size: int) -> Iterator[list[tuple[str, ...]]]:

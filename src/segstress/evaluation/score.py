@@ -14,10 +14,10 @@ from ..planning.plan import Plan, read_plan
 ARRAYS = (".npy", ".npz")  # files that hold more than 8 bits
 
 
-def score_plan(images: Path, **asked: Any) -> Plan:
+def score_plan(images: Path, **settings: Any) -> Plan:
     """The plan that judges the images of a folder as they are; those outside the ball become error rows."""
     attack = {"attack": "transfer", "source": str(images), "outside": "refuse", "keep": "last"}
-    return read_plan({**asked, "perturbations": [attack]})
+    return read_plan({**settings, "perturbations": [attack]})
 
 
 def look_through(images: Path, plan: Plan) -> Iterator[str]:
@@ -39,7 +39,7 @@ def look_through(images: Path, plan: Plan) -> Iterator[str]:
         strange = sorted(set(stored.places) - set(data.ids()))
         if strange:
             yield f"{images}: {len(strange)} images have no id in {data.label} and are left out, such as '{strange[0]}'"
-    rounded = [id_ for id_, (place,) in stored.places.items() if place.path.suffix.lower() not in ARRAYS]
+    rounded = [id_ for id_, (source,) in stored.places.items() if source.path.suffix.lower() not in ARRAYS]
     if rounded:
         yield (
             f"{images}: {len(rounded)} images are stored with 8 bits, and rounding may have carried them out of the "

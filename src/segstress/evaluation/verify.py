@@ -62,25 +62,25 @@ def _verify(run: Run, cell: Cell, worker: Worker) -> Verdict:
     referee = worker.referee(cell)
     if by_parts(referee.perturbation):
         return _verify_parts(run, cell, worker, referee, referee.perturbation)
-    found: list[str] = []
+    problems: list[str] = []
     seen: dict[str, tuple[int, int, int]] = {}
     for kept in run.store.batches(cell, "kept"):
         for key, image in kept.items():
             goal, _, id_ = key.partition("|")
             batch = _batch(referee, id_)
             pixels = torch.from_numpy(image)[None].to(batch.images)
-            found += [f"{id_} ({goal}): {fault}" for fault in _faults(referee, batch, goal, pixels)]
-            tally, tally_8bit = (_tally(referee, batch, each) for each in (pixels, (pixels * 255).round() / 255))
-            found += _differences({(id_, goal): tally}, stored, worker.numerics.batch_size)
+            problems += [f"{id_} ({goal}): {fault}" for fault in _faults(referee, batch, goal, pixels)]
+            tally, tally_8bit = (_tally(referee, batch, version) for version in (pixels, (pixels * 255).round() / 255))
+            problems += _differences({(id_, goal): tally}, stored, worker.numerics.batch_size)
             seen[key] = (tally[:, HITS].sum(), tally_8bit[:, HITS].sum(), tally[:, ACTUAL].sum())
         if cell.perturbation["kind"] == "multi-attack":
-            found += _together(referee, cell.perturbation, kept, stored)
-    chosen = _tenth(cell, {id_ for id_, _ in stored} - {key.partition("|")[2] for key in seen})
-    found += _differences(
-        _counts(_repeat(worker, cell, chosen).counts, len(referee.data.classes)), stored, worker.numerics.batch_size
+            problems += _together(referee, cell.perturbation, kept, stored)
+    repeated = _tenth(cell, {id_ for id_, _ in stored} - {key.partition("|")[2] for key in seen})
+    problems += _differences(
+        _counts(_repeat(worker, cell, repeated).counts, len(referee.data.classes)), stored, worker.numerics.batch_size
     )
     right, right_8bit, total = np.sum(list(seen.values()), axis=0) if seen else (math.nan, math.nan, 1)
-    return Verdict(cell.label, len(seen), len(chosen), tuple(found), right / total, right_8bit / total)
+    return Verdict(cell.label, len(seen), len(repeated), tuple(problems), right / total, right_8bit / total)
 
 
 def _tenth(cell: Cell, ids: Iterable[str]) -> tuple[str, ...]:
@@ -90,30 +90,32 @@ def _tenth(cell: Cell, ids: Iterable[str]) -> tuple[str, ...]:
 
 def _verify_parts(run: Run, cell: Cell, worker: Worker, referee: Referee, alone: Alone) -> Verdict:
     """Parts attacked alone: the erased objects that were kept, judged again, and all parts of a tenth of the images."""
-    found, seen = [], []
+    problems, seen = [], []
     for key, image in (item for kept in run.store.batches(cell, "kept") for item in kept.items()):
         goal, _, id_ = key.partition("|")
         batch = _batch(referee, id_)
         pixels = torch.from_numpy(image)[None].to(batch.images)
-        found += [f"{id_} ({goal}): {fault}" for fault in _faults(referee, batch, goal, pixels)]
+        problems += [f"{id_} ({goal}): {fault}" for fault in _faults(referee, batch, goal, pixels)]
         part = _object(referee, batch, example_number(key))
-        stands, stands_8bit = (_right(referee, batch, part, each) for each in (pixels, (pixels * 255).round() / 255))
-        found += [f"{id_} ({goal}): {stands} pixels of the object are right"] if stands else []
+        stands, stands_8bit = (
+            _right(referee, batch, part, version) for version in (pixels, (pixels * 255).round() / 255)
+        )
+        problems += [f"{id_} ({goal}): {stands} pixels of the object are right"] if stands else []
         seen.append((stands, stands_8bit, int(part.sum())))
     zone = "all" if alone.parts == "objects" else "sampled"
     stored = _stored(run, cell, zone)
     ids = sorted({id_ for id_, _ in stored})
-    chosen = _tenth(cell, ids) or tuple(ids[:1])  # of pixels no picture is kept, so some image must be attacked again
-    again = _counts(_repeat(worker, cell, chosen).counts, len(referee.data.classes), zone)
-    found += _differences(again, stored, worker.numerics.batch_size)
+    repeated = _tenth(cell, ids) or tuple(ids[:1])  # of pixels no picture is kept, so some image must be attacked again
+    again = _counts(_repeat(worker, cell, repeated).counts, len(referee.data.classes), zone)
+    problems += _differences(again, stored, worker.numerics.batch_size)
     right, right_8bit, total = np.sum(seen, axis=0) if seen else (math.nan, math.nan, 1)
-    return Verdict(cell.label, len(seen), len(chosen), tuple(found), right / total, right_8bit / total)
+    return Verdict(cell.label, len(seen), len(repeated), tuple(problems), right / total, right_8bit / total)
 
 
 def _object(referee: Referee, batch: Batch, number: int) -> torch.Tensor:
     """The pixels of one object of an image."""
-    found = objects(batch.labels[0].cpu().numpy(), batch.valid[0].cpu().numpy(), referee.data.background)
-    return torch.from_numpy(found.components == number + 1).to(batch.labels.device)
+    true_objects = objects(batch.labels[0].cpu().numpy(), batch.valid[0].cpu().numpy(), referee.data.background)
+    return torch.from_numpy(true_objects.components == number + 1).to(batch.labels.device)
 
 
 def _right(referee: Referee, batch: Batch, part: torch.Tensor, pixels: torch.Tensor) -> int:
@@ -135,7 +137,7 @@ def _batch(referee: Referee, id_: str) -> Batch:
 
 def _together(referee: Referee, spec: Mapping[str, Any], kept: Mapping[str, np.ndarray], stored: Counts) -> list[str]:
     """What several attacks have fooled together, pixel by pixel from the image that each of them left."""
-    found = []
+    problems = []
     for id_ in sorted({key.partition("|")[2] for key in kept}):
         batch = _batch(referee, id_)
         together = _predict(referee, batch.images)
@@ -146,8 +148,8 @@ def _together(referee: Referee, spec: Mapping[str, Any], kept: Mapping[str, np.n
             again[id_, f"cumulative-{number}"] = _count(referee, batch, together)
         if spec["every_iterate"]:  # which also fools what only steps on the way did, and those are not kept
             again = {key: tally for key, tally in again.items() if stored[key][:, HITS].sum() > tally[:, HITS].sum()}
-        found += _differences(again, stored, referee.numerics.batch_size)
-    return found
+        problems += _differences(again, stored, referee.numerics.batch_size)
+    return problems
 
 
 def _tally(referee: Referee, batch: Batch, pixels: torch.Tensor) -> np.ndarray:
@@ -182,24 +184,24 @@ def _stored(run: Run, cell: Cell, zone: str = "all") -> dict[tuple[str, str], np
 
 def _counts(rows: Sequence[Mapping[str, Any]], classes: int, zone: str = "all") -> dict[tuple[str, str], np.ndarray]:
     """Counts of the perturbed prediction over all valid pixels, or over those of another zone."""
-    found: dict[tuple[str, str], np.ndarray] = {}
+    tallies: dict[tuple[str, str], np.ndarray] = {}
     for row in rows:
         if (row["state"], row["zone"]) == ("perturbed", zone):
-            tally = found.setdefault((row["image"], row["goal"]), np.zeros((classes, 3), dtype=np.int64))
+            tally = tallies.setdefault((row["image"], row["goal"]), np.zeros((classes, 3), dtype=np.int64))
             tally[row["class"]] = row["hits"], row["predicted"], row["actual"]
-    return found
+    return tallies
 
 
 def _differences(again: Counts, stored: Counts, batch_size: int) -> list[str]:
     """Where counting again gives other numbers than those stored."""
-    found = []
+    problems = []
     for (id_, goal), tally in again.items():
         if (id_, goal) not in stored:
-            found.append(f"{id_} ({goal}): no stored counts")
+            problems.append(f"{id_} ({goal}): no stored counts")
             continue
         allowed = 0 if batch_size == 1 else SLACK * tally[:, ACTUAL].sum()
         before = stored[id_, goal]
         if np.abs(tally - before).max() > allowed:
             right, now = before[:, HITS].sum(), tally[:, HITS].sum()
-            found.append(f"{id_} ({goal}): stored {right} pixels right, counted again {now}")
-    return found
+            problems.append(f"{id_} ({goal}): stored {right} pixels right, counted again {now}")
+    return problems

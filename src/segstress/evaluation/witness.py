@@ -53,11 +53,11 @@ class Witness:
         """Keep the erased object of the lowest hash, of these and of what was kept before."""
         id_ = self.batch.ids[strike.place]
         erased = fallen.flatten(1).all(1).nonzero()[:, 0].tolist()
-        found = {example_key(strike.numbers[place], id_): place for place in erased}
+        indices = {example_key(strike.numbers[index], id_): index for index in erased}
         before = [key for key in self.kept if key.partition("|")[2] == id_]
-        for key in sorted([*found, *before], key=lambda key: seed_of(self.seed, key, "example"))[:1]:
-            if key in found:
+        for key in sorted([*indices, *before], key=lambda key: seed_of(self.seed, key, "example"))[:1]:
+            if key in indices:
                 for worse in before:
                     del self.kept[worse], self.maps[worse]
-                self.kept[key] = strike.images[found[key]].float().cpu().numpy()
-                self.maps[key] = seen[found[key]].cpu().numpy().astype(np.int16)
+                self.kept[key] = strike.images[indices[key]].float().cpu().numpy()
+                self.maps[key] = seen[indices[key]].cpu().numpy().astype(np.int16)

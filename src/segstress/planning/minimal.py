@@ -11,9 +11,9 @@ from ..attacks import attacks as known
 def specs(attacks: Sequence[str], shares: Sequence[float], **threat: Any) -> list[dict[str, Any]]:
     """Every attack aimed at every share of won pixels."""
     given = {key: value for key, value in threat.items() if value is not None}
-    asked = []
+    perturbations = []
     for share in shares:
         for attack in attacks:
             plain = known.read(attack)
-            asked.append({"attack": plain.pop("kind"), **plain, **given, "enough": share})
-    return asked
+            perturbations.append({"attack": plain.pop("kind"), **plain, **given, "enough": share})
+    return perturbations

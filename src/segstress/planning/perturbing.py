@@ -28,15 +28,15 @@ def read_perturbation(spec: Spec, defaults: Mapping[str, Any]) -> Perturbation:
     if isinstance(spec, str) and spec.partition("?")[0] in corruptions.names():
         return perturbations.build(_corruption(spec))
     given = attacks.read(spec if isinstance(spec, str) else {"kind": spec["attack"], **_without(spec, "attack")})
-    asked = {**defaults, **given}
-    threat = {field: asked.pop(key) for key, field in THREAT.items() if key in asked}
-    place = {key: asked.pop(key) for key in PLACE if key in asked}
-    algorithm = attacks.build(asked)
+    settings = {**defaults, **given}
+    threat = {field: settings.pop(key) for key, field in THREAT.items() if key in settings}
+    options = {key: settings.pop(key) for key in PLACE if key in settings}
+    algorithm = attacks.build(settings)
     if "weights" not in given and not needs_weights(algorithm):
-        place.pop("weights", None)  # a plan's weights are for those that were published with them
-    if isinstance(place.get("weights"), str):  # the spec of a training split
-        place["weights"] = class_weights(place["weights"])
-    return perturbations.build({"kind": "attack", "algorithm": algorithm, "threat": threat, **place})
+        options.pop("weights", None)  # a plan's weights are for those that were published with them
+    if isinstance(options.get("weights"), str):  # the spec of a training split
+        options["weights"] = class_weights(options["weights"])
+    return perturbations.build({"kind": "attack", "algorithm": algorithm, "threat": threat, **options})
 
 
 def read_alone(asked: Mapping[str, Any], attack: Spec | None, threat: Mapping[str, Any]) -> Perturbation:

@@ -101,9 +101,9 @@ class Plan:
 
     def floors(self) -> list[Perturbation]:
         """Objects and pixels, each attacked by itself."""
-        asked: list[dict[str, Any]] = [{"parts": "objects"}] if self.objects else []
-        asked += [] if self.pixels is None else [{"parts": "pixels", "number": self.pixels}]
-        return [read_alone(each, self.alone, threat) for threat in self._threats() for each in asked]
+        parts: list[dict[str, Any]] = [{"parts": "objects"}] if self.objects else []
+        parts += [] if self.pixels is None else [{"parts": "pixels", "number": self.pixels}]
+        return [read_alone(part, self.alone, threat) for threat in self._threats() for part in parts]
 
     def audited(self) -> Battery | None:
         """The battery that is to be tried on a sample before attacks are chosen for the rest, if that is asked for."""
@@ -149,8 +149,8 @@ class Plan:
     def ids(self, data: Dataset) -> list[str]:
         """The images of a dataset that this plan looks at, in the dataset's order."""
         ids = data.ids()
-        chosen = set(sorted(ids, key=lambda id_: seed_of(0, id_, "limit"))[: self.limit])
-        return [id_ for id_ in ids if id_ in chosen]
+        limited = set(sorted(ids, key=lambda id_: seed_of(0, id_, "limit"))[: self.limit])
+        return [id_ for id_ in ids if id_ in limited]
 
 
 def _dataset_info(data: Dataset) -> dict[str, Any]:

@@ -39,6 +39,6 @@ def checked(cls: type[S], plain: Mapping[str, Any], name: str) -> S:
         return cls(**plain)
     except pydantic.ValidationError as error:
         fault = error.errors()[0]
-        place = ".".join(map(str, fault["loc"]))
-        found = "" if fault["type"] == "missing" else f", found {fault['input']!r}"
-        raise BadInput(f"{name}: {place}: {fault['msg'].removeprefix('Value error, ')}{found}") from error
+        setting = ".".join(map(str, fault["loc"]))
+        given = "" if fault["type"] == "missing" else f", found {fault['input']!r}"
+        raise BadInput(f"{name}: {setting}: {fault['msg'].removeprefix('Value error, ')}{given}") from error

@@ -20,10 +20,10 @@ def corruption_specs(
 ) -> list[dict[str, Any]]:
     """Every corruption (suites are expanded) at every severity in every region; none = the whole image."""
     return [
-        {"kind": "corrupt", "corruption": name, "severity": severity, "region": place, **options}
+        {"kind": "corrupt", "corruption": name, "severity": severity, "region": region, **options}
         for name in expand(names)
         for severity in severities
-        for place in places
+        for region in places
     ]
 
 

@@ -47,12 +47,12 @@ def read_minimal(run: Run, one_trajectory: bool = False) -> list[MinimalResult]:
     """What a run found; at a threshold only by attacks aimed at it, or also on the way of those aimed higher."""
     seconds = timings.read(run.folder)
     cells = sorted(run.cells, key=lambda cell: cell.key)
-    found = [result for cell in cells for result in _results(run, cell, seconds, one_trajectory)]
-    if not found:
+    results = [result for cell in cells for result in _results(run, cell, seconds, one_trajectory)]
+    if not results:
         raise BadInput(
             f"{run.folder} holds no search for a smallest delta; expected a folder made by segstress minimal"
         )
-    return found
+    return results
 
 
 def _results(

@@ -17,8 +17,8 @@ GALLERY = 6  # images of each study in the page
 def parts_frames(run: Run, clean: Cell, cell: Cell, alone: Alone) -> tuple[PartsFrame, ...]:
     """A few images with what fell in them, the first by id as in the gallery of joint attacks."""
     known = set(run.kept(clean))
-    chosen = [id_ for id_ in run.kept(cell) if id_ in known][:GALLERY]
-    images, maps = run.pictures(clean, chosen)[0], run.pictures(cell, chosen)[1]
+    ids = [id_ for id_ in run.kept(cell) if id_ in known][:GALLERY]
+    images, maps = run.pictures(clean, ids)[0], run.pictures(cell, ids)[1]
     return tuple(
         PartsFrame(
             image_id=id_,
@@ -28,7 +28,7 @@ def parts_frames(run: Run, clean: Cell, cell: Cell, alone: Alone) -> tuple[Parts
             prediction=maps[f"any|{id_}"].astype(np.int64),
             attacked=_attacked(cell, alone, maps[f"truth|{id_}"], id_),
         )
-        for id_ in chosen
+        for id_ in ids
         if f"any|{id_}" in maps
     )
 
@@ -49,10 +49,10 @@ def erased_frames(run: Run, clean: Cell, cell: Cell) -> tuple[tuple[int, Frame],
     known = set(run.kept(clean))
     keys = [key for kept in run.store.batches(cell, "kept") for key in kept if key.partition("|")[2] in known]
     keys = sorted(keys, key=lambda key: seed_of(cell.seed, key.partition("|")[2], "erased"))[:GALLERY]
-    chosen = {key.partition("|")[2] for key in keys}
-    sources, truths = run.pictures(clean, chosen)
-    images, maps = run.pictures(cell, chosen)
-    found = []
+    ids = {key.partition("|")[2] for key in keys}
+    sources, truths = run.pictures(clean, ids)
+    images, maps = run.pictures(cell, ids)
+    frames = []
     for key in keys:
         id_ = key.partition("|")[2]
         frame = Frame(
@@ -64,8 +64,8 @@ def erased_frames(run: Run, clean: Cell, cell: Cell) -> tuple[tuple[int, Frame],
             clean=truths[f"clean|{id_}"].astype(np.int64),
             prediction=maps[key].astype(np.int64),
         )
-        found.append((example_number(key), frame))
-    return tuple(found)
+        frames.append((example_number(key), frame))
+    return tuple(frames)
 
 
 def example_number(key: str) -> int:
