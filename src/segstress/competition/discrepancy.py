@@ -36,7 +36,7 @@ def pair_counts(
     """Counts of every ordered pair with the first as truth; with `rows`, only of these models against earlier ones."""
     labels, areas = _merge_alike(*_merge_runs(maps), classes)
     holes = (labels == classes).any(1)
-    totals = [_weigh(each, areas, classes) for each in labels]
+    totals = [_weigh(row, areas, classes) for row in labels]
     counts = np.zeros((len(maps), len(maps), classes, 3), dtype=np.int64)
     for second in range(len(maps)) if rows is None else rows:
         for first in range(second):
@@ -45,7 +45,7 @@ def pair_counts(
             if holes[first] or holes[second]:
                 seen = (here < classes) & (there < classes)
                 here, there, weights = here[seen], there[seen], areas[seen]
-                actual, predicted = (_weigh(each, weights, classes) for each in (here, there))
+                actual, predicted = (_weigh(row, weights, classes) for row in (here, there))
             same = here == there
             hits = _weigh(here[same], weights[same], classes)
             for pair, truth, other in (((first, second), actual, predicted), ((second, first), predicted, actual)):
@@ -74,8 +74,8 @@ def _merge_alike(labels: np.ndarray, lengths: np.ndarray, classes: int) -> tuple
     group, taken, room = np.zeros(labels.shape[1], dtype=np.int64), 0, CODE_BITS
     while taken < len(labels):
         codes, upto = group.astype(np.uint64), min(len(labels), taken + room // bits)
-        for each in labels[taken:upto]:
-            codes = (codes << np.uint64(bits)) | each
+        for row in labels[taken:upto]:
+            codes = (codes << np.uint64(bits)) | row
         _, first, group = np.unique(codes, return_index=True, return_inverse=True)
         taken, room = upto, CODE_BITS - GROUP_BITS
     return labels[:, first], np.bincount(group, lengths)

@@ -30,8 +30,8 @@ class Judged:
         """The same without the subsets of one class."""
         keep = self.classes != class_
         arrays = (
-            each[keep]
-            for each in (self.images, self.defenders, self.attackers, self.classes, self.defended, self.attacked)
+            array[keep]
+            for array in (self.images, self.defenders, self.attackers, self.classes, self.defended, self.attacked)
         )
         return Judged(self.models, *arrays)
 
@@ -56,13 +56,13 @@ def performance(judged: Judged, weights: Float64[np.ndarray, "draws images"] | N
     keys, group = np.unique(np.stack([pairs, judged.classes]), axis=1, return_inverse=True)
     to_group = add_up(group, keys.shape[1])
     to_pair = add_up(keys[0], judged.models**2)
-    each = drawn[:, judged.images]
-    present = each @ to_group
+    drawn_rows = drawn[:, judged.images]
+    present = drawn_rows @ to_group
     filled = present > 0
     shown = filled @ to_pair
     means = []
     for quality in (judged.defended, judged.attacked):
-        of_class = (each * quality) @ to_group / np.where(filled, present, 1)
+        of_class = (drawn_rows * quality) @ to_group / np.where(filled, present, 1)
         of_pair = np.where(shown > 0, (of_class @ to_pair) / np.where(shown > 0, shown, 1), np.nan)
         means.append(of_pair.reshape(-1, judged.models, judged.models))
     defender, attacker = (mean[0] if weights is None else mean for mean in means)

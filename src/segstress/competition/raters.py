@@ -51,12 +51,12 @@ def agreement(votes: Sequence[Vote]) -> dict[tuple[str, str], tuple[int, float]]
     for vote in votes:
         if not vote.repeat:
             answers[vote.rater][vote.question] = _winner(vote)
-    found = {}
+    kappas = {}
     for first, second in combinations(sorted(answers), 2):
         common = [question for question in answers[first] if question in answers[second]]
         pairs = [(answers[first][question], answers[second][question]) for question in common]
-        found[first, second] = (len(pairs), _kappa(pairs))
-    return found
+        kappas[first, second] = (len(pairs), _kappa(pairs))
+    return kappas
 
 
 def _kappa(pairs: Sequence[tuple[str, str]]) -> float:

@@ -79,19 +79,19 @@ class Candidates:
         enters = (scores <= worst) & (scores < self.rule.highest)
         enters[:, defender] = False
         for attacker in np.flatnonzero(enters.any(0)):
-            place = (defender, attacker, class_)
+            group = (defender, attacker, class_)
             best = _lowest(scores[:, attacker], enters[:, attacker], self.scores.shape[-1])
             joined = [
-                np.concatenate([mine[place], theirs[best]])
+                np.concatenate([mine[group], theirs[best]])
                 for mine, theirs in ((self.images, images), (self.shares, shares), (self.scores, scores[:, attacker]))
             ]
             order = np.lexsort((joined[0], joined[2]))[: self.scores.shape[-1]]
-            self.images[place], self.shares[place], self.scores[place] = (each[order] for each in joined)
+            self.images[group], self.shares[group], self.scores[group] = (column[order] for column in joined)
 
     def subset(self, defender: int, attacker: int, class_: int) -> list[Member]:
         """The candidates of one subset, most discrepant first."""
-        place = (defender, attacker, class_)
-        rows = zip(self.images[place], self.scores[place], self.shares[place], strict=True)
+        group = (defender, attacker, class_)
+        rows = zip(self.images[group], self.scores[group], self.shares[group], strict=True)
         return [
             Member(image.decode(), defender, attacker, class_, rank, float(score), float(share))
             for rank, (image, score, share) in enumerate(rows)
@@ -136,11 +136,11 @@ def _of_class(scores: np.ndarray, class_: int) -> np.ndarray:
 
 def _lowest(scores: np.ndarray, enters: np.ndarray, places: int) -> np.ndarray:
     """Where the lowest scores are, all equal ones included, so that ids decide later."""
-    found = np.flatnonzero(enters)
-    if found.size <= places:
-        return found
-    limit = np.partition(scores[found], places - 1)[places - 1]
-    return found[scores[found] <= limit]
+    entering = np.flatnonzero(enters)
+    if entering.size <= places:
+        return entering
+    limit = np.partition(scores[entering], places - 1)[places - 1]
+    return entering[scores[entering] <= limit]
 
 
 def _same(first: Member, second: Member, hashes: Mapping[str, int], near: int) -> bool:

@@ -35,21 +35,21 @@ def from_table(table: Mapping[str, Sequence[float]], classes: Sequence[str], mod
         raise BadInput(f"scale table: unknown class '{unknown[0]}'; the classes are {', '.join(classes)}")
     low, high = np.zeros(len(classes)), np.ones(len(classes))
     for name, pair in table.items():
-        place = list(classes).index(name)
+        class_ = list(classes).index(name)
         if len(pair) != 2 or not 0 <= pair[0] <= pair[1] <= 1:
             raise BadInput(f"scale table: {name}: expected two shares, low before high, in [0, 1], found {list(pair)}")
-        low[place], high[place] = pair
+        low[class_], high[class_] = pair
     return Bounds(np.tile(low, (models, 1)), np.tile(high, (models, 1)))
 
 
 def from_masks(masks: Iterable[Shaped[np.ndarray, "h w"]], classes: int, models: int) -> Bounds:
     """Quartiles of each class over the training masks that show it, void pixels left out of the image's size."""
-    found: list[list[float]] = [[] for _ in range(classes)]
+    shares_of: list[list[float]] = [[] for _ in range(classes)]
     for mask in masks:
         pixels = np.bincount(mask[mask != void_of(mask)], minlength=classes)
         for class_ in np.flatnonzero(pixels):
-            found[class_].append(pixels[class_] / pixels.sum())
-    pairs = np.array([np.percentile(shares, QUARTILES) if shares else (0, 1) for shares in found])
+            shares_of[class_].append(pixels[class_] / pixels.sum())
+    pairs = np.array([np.percentile(shares, QUARTILES) if shares else (0, 1) for shares in shares_of])
     return Bounds(np.tile(pairs[:, 0], (models, 1)), np.tile(pairs[:, 1], (models, 1)))
 
 

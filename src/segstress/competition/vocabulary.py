@@ -32,7 +32,7 @@ class Vocabulary:
         """A label map in the common classes, in the smallest type that holds them."""
         void = self.scheme.void
         own = self.tables.get(model, tuple(range(len(self.classes))))
-        table = np.array([void if place is None else place for place in own], dtype=self.scheme.blank(1, 1).dtype)
+        table = np.array([void if label is None else label for label in own], dtype=self.scheme.blank(1, 1).dtype)
         if prediction.size and int(prediction.max()) >= len(table):
             raise BadImage(f"model {model} predicts class {int(prediction.max())}, expected less than {len(table)}")
         return table[prediction]

@@ -101,12 +101,12 @@ class VoteTally:
         return np.concatenate([np.concatenate([nothing, attack], -1), np.concatenate([defence, nothing], -1)], axis=-2)
 
     def _wins(self, of_left: np.ndarray, of_right: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        each = (
+        votes_drawn = (
             np.ones((1, len(self.images))) if weights is None else weights[:, self.images] * self._people(len(weights))
         )
         forward, back = self.left * self.models + self.right, self.right * self.models + self.left
-        won = (each * (self.worth * of_left)) @ add_up(forward, self.models**2)
-        lost = (each * ((1 - self.worth) * of_right)) @ add_up(back, self.models**2)
+        won = (votes_drawn * (self.worth * of_left)) @ add_up(forward, self.models**2)
+        lost = (votes_drawn * ((1 - self.worth) * of_right)) @ add_up(back, self.models**2)
         wins = (won + lost).reshape(-1, self.models, self.models)
         return wins[0] if weights is None else wins
 
@@ -118,7 +118,7 @@ class VoteTally:
 
 def tally(votes: Iterable[Vote], members: Iterable[Member], names: Sequence[str]) -> VoteTally:
     """Votes joined with the memberships of their images; repeats and rejections count for no model."""
-    place = {name: index for index, name in enumerate(names)}
+    number_of = {name: index for index, name in enumerate(names)}
     roles: dict[tuple[str, int, int], int] = defaultdict(int)
     for member in members:
         roles[member.image, member.defender, member.attacker] += 1
@@ -128,7 +128,7 @@ def tally(votes: Iterable[Vote], members: Iterable[Member], names: Sequence[str]
         for key in ("image", "rater")
     )
     left, right = (
-        np.array([place[getattr(vote, side)] for vote in counted], dtype=np.int64) for side in ("left", "right")
+        np.array([number_of[getattr(vote, side)] for vote in counted], dtype=np.int64) for side in ("left", "right")
     )
     return VoteTally(
         models=len(names),

@@ -30,8 +30,8 @@ class CompareWork:
         rows = [row for row in range(1, len(self.entrants)) if not self._there(store, row, part)]
         maps = [store.maps(entrant, part) for entrant in self.entrants]
         directions = (2, self.classes) if self.metric in BY_CLASS else (2,)
-        found = {row: np.full((len(part.images), row, *directions), np.nan) for row in rows}
-        for place, image in enumerate(part.images):
+        agreements = {row: np.full((len(part.images), row, *directions), np.nan) for row in rows}
+        for index, image in enumerate(part.images):
             present = [model for model, by_image in enumerate(maps) if image in by_image]
             wanted = [present.index(row) for row in rows if row in present]
             if not wanted:
@@ -41,9 +41,9 @@ class CompareWork:
             for later in wanted:
                 for earlier in range(later):
                     both = np.stack([scores[later, earlier], scores[earlier, later]])
-                    found[present[later]][place, present[earlier]] = both
+                    agreements[present[later]][index, present[earlier]] = both
         for row in rows:
-            store.write_pairs(self.entrants[row], part, self.metric, self.entrants[:row], found[row])
+            store.write_pairs(self.entrants[row], part, self.metric, self.entrants[:row], agreements[row])
         return len(part.images)
 
     def _there(self, store: ContestStore, row: int, part: Part) -> bool:

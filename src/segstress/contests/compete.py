@@ -92,8 +92,8 @@ class Competition:
             raise BadInput("other metrics select other images, on which nobody has voted; judge by masks or labels")
         other = replace(self, contest=replace(self.contest, metric=metric))
         other.compare(progress, workers)
-        found = find(self.store, other.contest, self.entrants, self.vocabulary)
-        return by_truth(self.images(), found.members, judged_by, draws)
+        selection = find(self.store, other.contest, self.entrants, self.vocabulary)
+        return by_truth(self.images(), selection.members, judged_by, draws)
 
 
 def begin(contest: Contest, folder: Path) -> Competition:

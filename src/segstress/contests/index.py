@@ -84,11 +84,11 @@ def _mark_copies(table: pa.Table) -> pa.Table:
     """Of images with the same content only the first name counts; they are neighbours, sorted by id."""
     images, names, status, messages = (table[name].to_pylist() for name in ("image", "name", "status", "message"))
     first = 0
-    for place in range(1, len(images)):
-        if images[place] != images[first]:
-            first = place
-        elif status[place] == "ok":
-            status[place], messages[place] = "duplicate", f"the same content as {names[first]}"
+    for row in range(1, len(images)):
+        if images[row] != images[first]:
+            first = row
+        elif status[row] == "ok":
+            status[row], messages[row] = "duplicate", f"the same content as {names[first]}"
     for name, values in (("status", status), ("message", messages)):
         table = table.set_column(table.schema.get_field_index(name), name, pa.array(values))
     return table

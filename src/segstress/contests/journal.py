@@ -38,18 +38,18 @@ class Journal:
         if not self.path.exists():
             return {}
         data, start = self.path.read_bytes(), 0
-        found: dict[str, np.ndarray] = {}
+        maps: dict[str, np.ndarray] = {}
         while start < len(data):
             begin = start + LENGTH
             end = begin + int.from_bytes(data[start:begin], "big")
             try:
-                found |= unpack(data[begin:end])
+                maps |= unpack(data[begin:end])
             except BadInput:
                 with self.path.open("r+b") as file:
                     file.truncate(start)
                 break
             start = end
-        return found
+        return maps
 
     def remove(self) -> None:
         """Forget the records, because their shard is written."""

@@ -110,8 +110,8 @@ def take_back(contest_images: ContestImages, members: Sequence[Member], spec: st
         elif result.rejected:
             rejected.append(result.image)
         elif result.labels.shape != contest_images.pixels(result.image).shape[:2]:
-            found, wanted = result.labels.shape, contest_images.pixels(result.image).shape[:2]
-            faults.append(f"{result.image}: labels are {found[0]} x {found[1]}, the image {wanted[0]} x {wanted[1]}")
+            sides, wanted = result.labels.shape, contest_images.pixels(result.image).shape[:2]
+            faults.append(f"{result.image}: labels are {sides[0]} x {sides[1]}, the image {wanted[0]} x {wanted[1]}")
         elif prefill != OWN[0] or sent.get(result.image) != _print(result.labels):  # else nobody has labelled it yet
             kept[result.image] = result.labels
     (contest_images.store.folder / "labels").mkdir(exist_ok=True)

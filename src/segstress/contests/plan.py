@@ -77,13 +77,13 @@ def find_entrants(contest: Contest) -> list[Entrant]:
         built.setdefault(fingerprint(load_model(model), model), model)
     if len(built) < 2:
         raise BadInput(f"a competition needs at least two different models, found {len(built)}; try --copies 3")
-    found: list[Entrant] = []
+    entrants: list[Entrant] = []
     used: Counter[str] = Counter()
     for weights, model in built.items():
         name = model.label if not used[model.label] else f"{model.label}-{weights[:4]}"
         used[model.label] += 1
-        found.append(Entrant(name, models.spec(model), weights))
-    return found
+        entrants.append(Entrant(name, models.spec(model), weights))
+    return entrants
 
 
 def find_vocabulary(contest: Contest, entrants: list[Entrant], data: Dataset) -> Vocabulary:
@@ -112,13 +112,13 @@ def _outputs(contest: Contest, entrants: list[Entrant], data: Dataset) -> dict[s
             sample = resize(data.read(name), data.resize)
         except BadImage:
             continue
-        found = {}
+        outputs = {}
         for entrant in entrants:
             model = load_model(entrant.spec).to(contest.numerics.device, contest.numerics.torch_dtype())
             with torch.no_grad():
                 images = sample.image[None].to(contest.numerics.device, contest.numerics.torch_dtype())
-                found[entrant.name] = model(images).shape[1]
-        return found
+                outputs[entrant.name] = model(images).shape[1]
+        return outputs
     raise BadInput(f"pool {data.name}: none of its {len(data.ids())} images can be read")
 
 

@@ -90,9 +90,9 @@ def predict(
     pool = json.dumps(datasets.spec(contest.data()), sort_keys=True)
     work = PredictWork(store.folder, pool, store.shard_size, vocabulary, contest.numerics, tuple(contest.plugins))
     faults: list[str] = []
-    for done, found in Local(workers, contest.numerics.threads).map(work, todo):
+    for done, messages in Local(workers, contest.numerics.threads).map(work, todo):
         progress.advance(done)
-        faults += found
+        faults += messages
     return faults
 
 

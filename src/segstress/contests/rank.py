@@ -34,8 +34,8 @@ def by_truth(
     if not counted:
         raise BadInput(f"no selected image has {judged_by} to judge by; import labels, or choose --judge votes")
     judged = _judged(counted, places, table, len(names))
-    found = performance(judged)
-    matrices = {"aggressiveness": aggressiveness(found), "resistance": resistance(found)}
+    mean_quality = performance(judged)
+    matrices = {"aggressiveness": aggressiveness(mean_quality), "resistance": resistance(mean_quality)}
     check_connected(matrices["aggressiveness"], names)
     rankings = {name: rank(_measure(judged, name), judged.distinct, draws) for name in matrices}
     ratios = matrices["aggressiveness"]
@@ -114,8 +114,8 @@ def by_votes(contest_images: ContestImages, members: Sequence[Member], draws: in
     if separable(wins):
         notes.append(f"some models win or lose every vote: strengths lean on a normal prior of precision {PRIOR}")
     rankings = {"overall": rank(lambda weights: fit(cast.overall(weights), prior=PRIOR), cast.distinct, draws)}
-    for place, role in enumerate(("attack", "defence")):
-        rankings[role] = rank(_role(cast, place), cast.distinct, draws)
+    for index, role in enumerate(("attack", "defence")):
+        rankings[role] = rank(_role(cast, index), cast.distinct, draws)
     others = {"bradley-terry": fit(wins, "bradley-terry", PRIOR), "ratios of votes": fit_ratios(cast.ratios())}
     matrices = {"wins": wins, "attack": cast.attack(), "defence": cast.defence()}
     return RankingReport(
@@ -131,12 +131,12 @@ def by_votes(contest_images: ContestImages, members: Sequence[Member], draws: in
     )
 
 
-def _role(cast: VoteTally, place: int) -> Callable[[np.ndarray | None], np.ndarray]:
+def _role(cast: VoteTally, role: int) -> Callable[[np.ndarray | None], np.ndarray]:
     """Strengths of the models in one of the two roles."""
 
     def strengths(weights: np.ndarray | None) -> np.ndarray:
         both = fit(cast.roles(weights), prior=PRIOR)
-        own = both[..., place * cast.models : (place + 1) * cast.models]
+        own = both[..., role * cast.models : (role + 1) * cast.models]
         centred: np.ndarray = own - own.mean(-1, keepdims=True)
         return centred
 

@@ -52,14 +52,14 @@ def summary(standing: RankingReport) -> dict[str, Any]:
     rankings = {
         name: {
             model: {
-                "strength": _number(found.strengths[place]),
-                "interval": [_number(found.low[place]), _number(found.high[place])],
-                "rank": int(found.rank[place]),
-                "band": [int(found.best[place]), int(found.worst[place])],
+                "strength": _number(ranking.strengths[index]),
+                "interval": [_number(ranking.low[index]), _number(ranking.high[index])],
+                "rank": int(ranking.rank[index]),
+                "band": [int(ranking.best[index]), int(ranking.worst[index])],
             }
-            for place, model in enumerate(standing.names)
+            for index, model in enumerate(standing.names)
         }
-        for name, found in standing.rankings.items()
+        for name, ranking in standing.rankings.items()
     }
     return {
         "models": list(standing.names),
@@ -74,10 +74,10 @@ def summary(standing: RankingReport) -> dict[str, Any]:
     }
 
 
-def _likeness(standing: RankingReport, other: RankingReport) -> dict[str, Any]:
+def _likeness(ranking: RankingReport, other: RankingReport) -> dict[str, Any]:
     """How far the ranking agrees with another's, by Spearman and Kendall."""
-    found = {name: list(map(_number, both)) for name, both in standing.correlation(other).items()}
-    return {"images": len(other.images), "correlation": found}
+    correlations = {name: list(map(_number, both)) for name, both in ranking.correlation(other).items()}
+    return {"images": len(other.images), "correlation": correlations}
 
 
 def compare_standings(folders: list[Path]) -> dict[str, dict[str, float]]:
@@ -89,19 +89,19 @@ def compare_standings(folders: list[Path]) -> dict[str, dict[str, float]]:
             raise BadInput(f"{folder} has not been ranked; run segstress mad rank first")
         standings[folder.name] = json.loads(path.read_text())
     first_name, first = next(iter(standings.items()))
-    found: dict[str, dict[str, float]] = {}
+    correlations: dict[str, dict[str, float]] = {}
     for name, other in list(standings.items())[1:]:
         for ranking in set(first["rankings"]) & set(other["rankings"]):
-            both = [each["rankings"][ranking] for each in (first, other)]
+            both = [document["rankings"][ranking] for document in (first, other)]
             common = sorted(set(both[0]) & set(both[1]))
             strengths = [[side[model]["strength"] for model in common] for side in both]
-            found.setdefault(f"{first_name} and {name}", {})[ranking] = rank_correlation(*strengths)[0]
-    return found
+            correlations.setdefault(f"{first_name} and {name}", {})[ranking] = rank_correlation(*strengths)[0]
+    return correlations
 
 
 def clean_scores(run: Path, metric: str = "cmiou") -> dict[str, float]:
     """Scores of models on ordinary data, from a run of segstress attack or run."""
-    return {found["model"]: found["clean"][metric] for found in figures_of([run])["runs"]}
+    return {figures["model"]: figures["clean"][metric] for figures in figures_of([run])["runs"]}
 
 
 def _number(value: float) -> float | None:
@@ -114,39 +114,39 @@ def _empty(folder: Path) -> list[tuple[str, str, str]]:
     return [(defender, attacker, class_) for defender, attacker, class_ in (line.split(",", 2) for line in lines)]
 
 
-def _examples(competition: Competition, standing: RankingReport) -> Iterator[SelectedImage]:
+def _examples(competition: Competition, ranking: RankingReport) -> Iterator[SelectedImage]:
     """The images that tell most: where the two models differ most in quality, else where they agree least."""
-    chosen: dict[str, int] = {}
-    for place in np.argsort(_telling(standing), kind="stable").tolist():
-        chosen.setdefault(standing.members[place].image, place)
+    first_seen: dict[str, int] = {}
+    for index in np.argsort(_telling(ranking), kind="stable").tolist():
+        first_seen.setdefault(ranking.members[index].image, index)
     entrants = competition.images()
-    wanted = dict(list(chosen.items())[:EXAMPLES])
-    found = dict(entrants.maps(list(wanted)))
-    for image, place in wanted.items():
-        member = standing.members[place]
-        truth = entrants.mask(image) if standing.judged_by == "masks" else entrants.label(image)
+    wanted = dict(list(first_seen.items())[:EXAMPLES])
+    label_maps = dict(entrants.maps(list(wanted)))
+    for image, index in wanted.items():
+        member = ranking.members[index]
+        truth = entrants.mask(image) if ranking.judged_by == "masks" else entrants.label(image)
         maps = {"truth": truth} if truth is not None else {}
         roles = (("defender", member.defender), ("attacker", member.attacker))
-        maps |= {f"{standing.names[model]} ({role})": found[image][standing.names[model]] for role, model in roles}
+        maps |= {f"{ranking.names[model]} ({role})": label_maps[image][ranking.names[model]] for role, model in roles}
         plain = {title: _signed(labels, competition.vocabulary.scheme.void) for title, labels in maps.items()}
         class_ = competition.vocabulary.classes[member.class_]
-        yield SelectedImage(image, _words(standing, place, class_), entrants.pixels(image), plain)
+        yield SelectedImage(image, _words(ranking, index, class_), entrants.pixels(image), plain)
 
 
-def _telling(standing: RankingReport) -> np.ndarray:
-    if standing.judged is None:
-        return np.array([member.score for member in standing.members])
-    gaps: np.ndarray = np.abs(standing.judged.defended - standing.judged.attacked)
+def _telling(ranking: RankingReport) -> np.ndarray:
+    if ranking.judged is None:
+        return np.array([member.score for member in ranking.members])
+    gaps: np.ndarray = np.abs(ranking.judged.defended - ranking.judged.attacked)
     return -gaps
 
 
-def _words(standing: RankingReport, place: int, class_: str) -> str:
-    member = standing.members[place]
+def _words(ranking: RankingReport, index: int, class_: str) -> str:
+    member = ranking.members[index]
     start = f"{member.image}, chosen for {class_}: agreement {percent(member.score)} %"
-    if standing.judged is None:
+    if ranking.judged is None:
         return start
-    own, other = (percent(float(side[place])) for side in (standing.judged.defended, standing.judged.attacked))
-    return f"{start}; mIoU of {standing.names[member.defender]} {own} %, of {standing.names[member.attacker]} {other} %"
+    own, other = (percent(float(side[index])) for side in (ranking.judged.defended, ranking.judged.attacked))
+    return f"{start}; mIoU of {ranking.names[member.defender]} {own} %, of {ranking.names[member.attacker]} {other} %"
 
 
 def _signed(labels: np.ndarray, void: int) -> np.ndarray:

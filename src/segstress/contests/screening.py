@@ -29,22 +29,22 @@ def screen(folder: Path, verdicts: Iterable[Mapping[str, Any]]) -> None:
 
 def rejected(folder: Path, words: Vocabulary) -> frozenset[tuple[str, int]]:
     """Image and class of everything that was turned away and not taken back, in a file or by anyone on the page."""
-    found: dict[tuple[str, int], bool] = {}
+    keeps: dict[tuple[str, int], bool] = {}
     path = folder / FILE
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path.exists() else (), start=1):
         try:
             row = json.loads(line)
             class_ = row.get("class") or ""
-            found[row["image"], words.classes.index(class_) if class_ else ANY_CLASS] = bool(row["keep"])
+            keeps[row["image"], words.classes.index(class_) if class_ else ANY_CLASS] = bool(row["keep"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadInput(f"{path}, line {number}: expected image, class and keep ({error})") from error
     for row in decisions(folder, "screen").standing():
         if row["choice"] == "reject":
-            found[row["image"], words.classes.index(row["classes"][0])] = False
+            keeps[row["image"], words.classes.index(row["classes"][0])] = False
     for row in decisions(folder, "choose").standing():
         if row["choice"] == "reject":
-            found[row["image"], ANY_CLASS] = False
-    return frozenset(key for key, keep in found.items() if not keep)
+            keeps[row["image"], ANY_CLASS] = False
+    return frozenset(key for key, keep in keeps.items() if not keep)
 
 
 def doubted(folder: Path) -> frozenset[str]:

@@ -49,10 +49,10 @@ class Selection:
 
 def select(store: ContestStore, contest: Contest, entrants: Sequence[Entrant], vocabulary: Vocabulary) -> Selection:
     """Find the images, and write down which they are and which groups have none."""
-    found = find(store, contest, entrants, vocabulary)
-    _write(store.folder, found.members, [entrant.name for entrant in entrants], vocabulary)
-    write(store.folder / "empty.csv", "".join(f"{','.join(group)}\n" for group in found.empty).encode())
-    return found
+    selection = find(store, contest, entrants, vocabulary)
+    _write(store.folder, selection.members, [entrant.name for entrant in entrants], vocabulary)
+    write(store.folder / "empty.csv", "".join(f"{','.join(group)}\n" for group in selection.empty).encode())
+    return selection
 
 
 def find(store: ContestStore, contest: Contest, entrants: Sequence[Entrant], vocabulary: Vocabulary) -> Selection:
@@ -136,13 +136,13 @@ def read_members(folder: Path, entrants: Sequence[Entrant], vocabulary: Vocabula
     """The selection as it was written."""
     if not (folder / FILE).exists():
         raise BadInput(f"{folder} has no selection; run segstress mad select first")
-    place = {entrant.name: number for number, entrant in enumerate(entrants)}
+    number_of = {entrant.name: number for number, entrant in enumerate(entrants)}
     class_of = {name: number for number, name in enumerate(vocabulary.classes)}
     return [
         Member(
             row["image"],
-            place[row["defender"]],
-            place[row["attacker"]],
+            number_of[row["defender"]],
+            number_of[row["attacker"]],
             class_of[row["class"]],
             row["rank"],
             row["score"],

@@ -69,9 +69,9 @@ class ContestStore:
 
     def known(self, images: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Index rows of some images."""
-        asked = pc.is_in(self.index["image"], pa.array(list(images), pa.string()))
+        wanted = pc.is_in(self.index["image"], pa.array(list(images), pa.string()))
         usable = pc.equal(self.index["status"], "ok")
-        return {row["image"]: row for row in self.index.filter(pc.and_(asked, usable)).to_pylist()}
+        return {row["image"]: row for row in self.index.filter(pc.and_(wanted, usable)).to_pylist()}
 
     def place(self, entrant: Entrant, kind: str, part: Part) -> Path:
         """Where one kind of a model's results for one shard lies."""
@@ -127,9 +127,9 @@ class ContestStore:
     ) -> None:
         """Agreement of a model with the earlier ones: (images, earlier, 2 directions[, classes]), as defender first."""
         columns = {"image": pa.array(part.images)}
-        for place, other in enumerate(earlier):
+        for index, other in enumerate(earlier):
             for direction, name in _directions(metric):
-                values = scores[:, place, direction].astype(np.float32)
+                values = scores[:, index, direction].astype(np.float32)
                 flat = pa.array(values.ravel())
                 column = pa.FixedSizeListArray.from_arrays(flat, values.shape[1]) if values.ndim > 1 else flat
                 columns[f"{other.key}{name}"] = column
@@ -138,13 +138,13 @@ class ContestStore:
     def scores(self, field: Sequence[Entrant], part: Part, metric: str, classes: int) -> np.ndarray:
         """Agreement (images, defender, attacker[, classes]) of one shard, NaN where either has no map."""
         shape = (len(part.images), len(field), len(field), *((classes,) if metric in BY_CLASS else ()))
-        found = np.full(shape, np.nan, dtype=np.float32)
+        agreements = np.full(shape, np.nan, dtype=np.float32)
         for later, entrant in enumerate(field[1:], start=1):
             table = read_table(self.place(entrant, f"pairs-{metric}", part))
             for earlier, other in enumerate(field[:later]):
                 columns = [_values(table[f"{other.key}{name}"]) for _, name in _directions(metric)]
-                found[:, later, earlier], found[:, earlier, later] = columns[0], columns[-1]
-        return found
+                agreements[:, later, earlier], agreements[:, earlier, later] = columns[0], columns[-1]
+        return agreements
 
 
 def _directions(metric: str) -> Iterator[tuple[int, str]]:

@@ -51,7 +51,7 @@ class ContestPictures:
 def open_session(competition: Competition, mode: Mode, repeats: float = REPEATS) -> Session:
     """A session over the images of a competition."""
     key = _key(competition.folder)
-    asked = questions(competition, mode)
+    to_ask = questions(competition, mode)
     vocabulary = competition.vocabulary
     data = competition.contest.data()
     palette = (
@@ -63,13 +63,13 @@ def open_session(competition: Competition, mode: Mode, repeats: float = REPEATS)
         mode=mode,
         secret=key["secret"],
         decision_log=decisions(competition.folder, mode),
-        pictures=ContestPictures(competition.images(), [question.image for question in asked]),
-        deal=_dealer(competition.folder, asked, mode, key["secret"], repeats),
+        pictures=ContestPictures(competition.images(), [question.image for question in to_ask]),
+        deal=_dealer(competition.folder, to_ask, mode, key["secret"], repeats),
         classes=vocabulary.classes,
         palette=palette,
         void=vocabulary.scheme.void,
     )
-    for question in asked:
+    for question in to_ask:
         session.know(question.image, question.models)
     return session
 
@@ -84,8 +84,8 @@ def _key(folder: Path) -> dict[str, Any]:
     if not path.exists():
         write(path, json.dumps({"secret": secrets.token_hex(16), "token": make_token()}).encode())
         path.chmod(0o600)
-    found: dict[str, Any] = json.loads(path.read_text())
-    return found
+    key: dict[str, Any] = json.loads(path.read_text())
+    return key
 
 
 def questions(competition: Competition, mode: Mode) -> list[Question]:
@@ -109,13 +109,13 @@ def questions(competition: Competition, mode: Mode) -> list[Question]:
     ]
 
 
-def _dealer(folder: Path, asked: list[Question], mode: Mode, secret: str, repeats: float) -> Any:
+def _dealer(folder: Path, to_ask: list[Question], mode: Mode, secret: str, repeats: float) -> Any:
     """Decks that are written down when first dealt, so that sides never change under a person's eyes."""
 
     def dealt(rater: str) -> TrialList:
         path = folder / "decks" / f"{mode}-{check_name(rater)}.json"
         before = TrialList(**json.loads(path.read_text())) if path.exists() else None
-        trial_list = deal(asked, mode, rater, secret, repeats if mode == "choose" else 0.0, before)
+        trial_list = deal(to_ask, mode, rater, secret, repeats if mode == "choose" else 0.0, before)
         if trial_list != before:
             write(path, json.dumps(to_plain(trial_list)).encode())
         return trial_list

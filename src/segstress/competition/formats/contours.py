@@ -37,8 +37,8 @@ def outlines(labels: Shaped[np.ndarray, "h w"], tolerance: float = 0.0) -> list[
     With 8-connected pieces a ring that closes over a corner would lose its inside. A tolerance in pixels leaves out
     points that matter less.
     """
-    found = sorted(_pieces(labels), key=lambda piece: -piece[0])
-    rings = ((label, simplify(points, tolerance) if tolerance else points) for _, label, points in found)
+    pieces = sorted(_pieces(labels), key=lambda piece: -piece[0])
+    rings = ((label, simplify(points, tolerance) if tolerance else points) for _, label, points in pieces)
     return [Outline(label, [*points, *points[:1] * (3 - len(points))]) for label, points in rings]
 
 
@@ -93,7 +93,7 @@ def simplify(points: list[Point], tolerance: float) -> list[Point]:
             middle = begin + 1 + worst
             kept.add(middle)
             todo += [(begin, middle), (middle, end)]
-    return [points[place] for place in sorted(kept)]
+    return [points[corner] for corner in sorted(kept)]
 
 
 def _distances(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:

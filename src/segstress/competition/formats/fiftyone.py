@@ -50,15 +50,15 @@ class Shown:
 def write_fiftyone(shown: Iterable[Shown], scheme: Scheme, folder: Path, name: str) -> None:
     """Images, one folder of masks for each model and for the truth, samples.json and load.py."""
     rows, models = [], []
-    for each in shown:
-        image, labels = each.task.image, each.task.labels
-        write_pixels(each.task, folder / "data")
+    for sample in shown:
+        image, labels = sample.task.image, sample.task.labels
+        write_pixels(sample.task, folder / "data")
         if (labels != scheme.void).any():
             _write(folder / "ground_truth" / f"{image}.png", labels)
-        for model, prediction in each.predictions.items():
+        for model, prediction in sample.predictions.items():
             _write(folder / _folder(model) / f"{image}.png", prediction)
             models.append(model)
-        rows.append({"image": image, "tags": list(each.tags), "fields": dict(each.fields)})
+        rows.append({"image": image, "tags": list(sample.tags), "fields": dict(sample.fields)})
     masks = {_folder(model): _folder(model) for model in dict.fromkeys(models)} | {"ground_truth": "ground_truth"}
     content = {"name": name, "classes": dict(enumerate(scheme.classes)), "masks": masks, "samples": rows}
     (folder / "samples.json").write_text(json.dumps(content, indent=1))

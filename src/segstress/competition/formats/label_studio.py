@@ -53,7 +53,7 @@ class LabelStudio:
 
 
 def _config(names: Sequence[str], tag: str) -> str:
-    colours = ("#" + bytes(colour_of(place + 1)).hex() for place, _ in enumerate(names))
+    colours = ("#" + bytes(colour_of(label + 1)).hex() for label, _ in enumerate(names))
     labels = "".join(
         f"    <Label value={quoteattr(name)} background={quoteattr(colour)}/>\n"
         for name, colour in zip(names, colours, strict=True)

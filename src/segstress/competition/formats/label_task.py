@@ -101,7 +101,7 @@ def write_pixels(task: LabelTask, folder: Path) -> None:
 def colour_of(label: int) -> tuple[int, int, int]:
     """The colour that Pascal VOC gives a label: its bits, three at a time, into red, green and blue from above."""
     channels = [0, 0, 0]
-    for place in range(8):
+    for bit in range(8):
         for channel in range(3):
-            channels[channel] |= (label >> (3 * place + channel) & 1) << (7 - place)
+            channels[channel] |= (label >> (3 * bit + channel) & 1) << (7 - bit)
     return channels[0], channels[1], channels[2]

@@ -51,10 +51,10 @@ class LabelMe:
             return []
         if self.shapes == "masks":
             return [_mask_shape(labels == label, _name(label, scheme)) for label in np.unique(labels) if label != blank]
-        found = outlines(labels, self.tolerance)
+        polygons = outlines(labels, self.tolerance)
         return [
-            _shape(_name(each.label, scheme), "polygon", [list(map(float, point)) for point in each.points])
-            for each in found
+            _shape(_name(polygon.label, scheme), "polygon", [list(map(float, point)) for point in polygon.points])
+            for polygon in polygons
         ]
 
     def read(self, folder: Path, scheme: Scheme) -> Iterator[LabelResult]:

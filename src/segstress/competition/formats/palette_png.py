@@ -27,8 +27,8 @@ class PalettePng:
 
     def read(self, folder: Path, scheme: Scheme) -> Iterator[LabelResult]:
         """Every mask in the folder masks, or in the folder itself."""
-        place = folder / "masks" if (folder / "masks").is_dir() else folder
-        for path in sorted(place.glob("*.png")):
+        source = folder / "masks" if (folder / "masks").is_dir() else folder
+        for path in sorted(source.glob("*.png")):
             try:
                 yield LabelResult(path.stem, read_mask(path, scheme))
             except BadImage as error:
@@ -48,9 +48,9 @@ def read_mask(path: Path, scheme: Scheme) -> np.ndarray:
     image = open_image(path.read_bytes(), path.name)
     if image.mode not in ("L", "P", "I;16", "I"):
         raise BadImage(f"{path.name}: expected one channel of class ids, found {image.mode}")
-    found = np.asarray(image)
-    labels = found.astype(scheme.blank(1, 1).dtype)
-    strange = found[(found != scheme.void) & (found >= len(scheme.classes))]
+    codes = np.asarray(image)
+    labels = codes.astype(scheme.blank(1, 1).dtype)
+    strange = codes[(codes != scheme.void) & (codes >= len(scheme.classes))]
     if strange.size:
         raise BadImage(f"{path.name}: label {strange.min()} is neither one of {len(scheme.classes)} classes nor void")
     return labels

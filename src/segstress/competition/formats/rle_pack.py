@@ -21,8 +21,8 @@ def pack_runs(values: UInt8[np.ndarray, " values"]) -> bytes:
     for start, end in zip(starts, np.append(starts[1:], len(values)), strict=True):
         for begin in range(int(start), int(end), LONGEST):
             length = min(LONGEST, int(end) - begin) - 1
-            place = next(place for place, size in enumerate(SIZES) if length >> size == 0)
-            bits.append(f"1{place:02b}{length:0{SIZES[place]}b}{values[begin]:0{WORD}b}")
+            field = next(field for field, size in enumerate(SIZES) if length >> size == 0)
+            bits.append(f"1{field:02b}{length:0{SIZES[field]}b}{values[begin]:0{WORD}b}")
     joined = np.frombuffer("".join(bits).encode(), dtype=np.uint8) - ord("0")
     return np.packbits(joined).tobytes()
 
