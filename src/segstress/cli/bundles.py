@@ -89,8 +89,10 @@ def bundled(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the options of its bundles."""
     hints = get_type_hints(command, include_extras=True)
     bundles = {name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)}
-    own = [each for each in inspect.signature(command).parameters.values() if each.name not in bundles]
-    parameters = [each.replace(annotation=hints[each.name], kind=inspect.Parameter.KEYWORD_ONLY) for each in own]
+    own = [parameter for parameter in inspect.signature(command).parameters.values() if parameter.name not in bundles]
+    parameters = [
+        parameter.replace(annotation=hints[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own
+    ]
     parameters += [option for bundle in bundles.values() for option in _options(bundle)]  # last in the help
 
     def gathered(**given: Any) -> None:

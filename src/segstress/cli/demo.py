@@ -57,14 +57,14 @@ def _examine(folder: Path, images: int, run_options: RunOptions, store: bool) ->
     from .progress import watch
 
     errors = demo.examine_claims(folder, images, run_options, lambda name: watch(console, name))
-    found = demo.findings(folder)
-    for finding in found:
+    findings = demo.findings(folder)
+    for finding in findings:
         console.print(f"[bold]{finding.claim}: {finding.answer.verdict}[/bold]", highlight=False)
         for check in finding.answer.checks:
             console.print(f"  {'yes' if check.holds else 'no'}: {check.asks} ({check.found})", highlight=False)
     console.print(demo.CHANGED, highlight=False)
-    console.print(f"Findings: {demo.report(folder, found)}", highlight=False, soft_wrap=True)
+    console.print(f"Findings: {demo.report(folder, findings)}", highlight=False, soft_wrap=True)
     show_errors(errors)
     if store:
-        results, page = zoo.store(folder, found, f"segstress demo --full --images {images}")
+        results, page = zoo.store(folder, findings, f"segstress demo --full --images {images}")
         console.print(f"Stored: {results} and {page}", highlight=False, soft_wrap=True)

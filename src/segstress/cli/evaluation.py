@@ -88,9 +88,9 @@ def attack_and_report(
     from ..reports.study.summary import summary
 
     def present(folder: Path) -> Path:
-        found = studies([folder])
-        page = report([folder], beside=beside, found=found)
-        show_summary(summary(found))
+        evaluated = studies([folder])
+        page = report([folder], beside=beside, found=evaluated)
+        show_summary(summary(evaluated))
         for table in beside:
             show_table(table)
         return page

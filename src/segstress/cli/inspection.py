@@ -25,12 +25,12 @@ def report(
     from ..evaluation.report import report, studies
     from ..reports.study.summary import summary
 
-    found = studies(runs)
+    evaluated = studies(runs)
     if as_json:
-        typer.echo(json.dumps(summary(found), indent=1))
+        typer.echo(json.dumps(summary(evaluated), indent=1))
         return
-    page = report(runs, out, found=found)
-    show_summary(summary(found))
+    page = report(runs, out, found=evaluated)
+    show_summary(summary(evaluated))
     console.print(f"Report: {page}", highlight=False, soft_wrap=True)
 
 

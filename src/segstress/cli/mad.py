@@ -49,7 +49,7 @@ def index(
     from ..contests.plan import read_contest
     from .progress import watch
 
-    asked: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "models": model,
         "pool": pool,
         "metric": metric,
@@ -62,10 +62,10 @@ def index(
         "plugins": plugin or [],
         "numerics": {"device": device, "threads": threads},
     }
-    competition = begin(read_contest(asked), out)
+    competition = begin(read_contest(settings), out)
     with watch(console, "indexing") as progress:
-        found = competition.index(progress, workers)
-    show_index(found)
+        table = competition.index(progress, workers)
+    show_index(table)
 
 
 def predict(folder: own.Folder, retry_errors: options.RetryErrors = False, workers: options.Workers = 0) -> None:
@@ -121,10 +121,10 @@ def rank(
     from ..contests.report import clean_scores
 
     competition = reopen(folder)
-    standing = find_ranking(competition, judge, draws, also or (), workers)
+    ranking = find_ranking(competition, judge, draws, also or (), workers)
     if clean is not None:
-        standing = replace(standing, clean=clean_scores(clean))
-    show_ranking(competition, standing, as_json)
+        ranking = replace(ranking, clean=clean_scores(clean))
+    show_ranking(competition, ranking, as_json)
 
 
 def correlate(folders: options.Folders) -> None:
@@ -135,8 +135,8 @@ def correlate(folders: options.Folders) -> None:
     from ..contests.report import compare_standings
 
     table = Table("competitions", "ranking", "Spearman")
-    for pair, found in compare_standings(folders).items():
-        for name, value in found.items():
+    for pair, correlations in compare_standings(folders).items():
+        for name, value in correlations.items():
             table.add_row(pair, name, f"{value:.3f}")
     console.print(table)
 

@@ -34,12 +34,12 @@ def find_ranking(competition: Any, judge: JudgeName, draws: int, metrics: Sequen
     """The standing, with that of every other metric beside it."""
     from .progress import watch
 
-    standing = competition.rank(judge.value, draws)
+    ranking = competition.rank(judge.value, draws)
     otherwise = {}
     for metric in metrics:
         with watch(Console(stderr=True), f"comparing by {metric}") as progress:  # stdout may be for JSON
             otherwise[metric] = competition.rank_by(metric, judge.value, draws, progress, workers)
-    return replace(standing, otherwise=otherwise)
+    return replace(ranking, otherwise=otherwise)
 
 
 def show_ranking(competition: Any, standing: Any, as_json: bool = False) -> None:
@@ -53,14 +53,16 @@ def show_ranking(competition: Any, standing: Any, as_json: bool = False) -> None
     table = Table("model", *standing.rankings, title="Place (band) and strength", title_justify="left")
     for model in standing.order:
         cells = [
-            f"{found.rank[model]} ({found.best[model]} to {found.worst[model]})  {found.strengths[model]:+.3f}"
-            for found in standing.rankings.values()
+            f"{ranking.rank[model]} ({ranking.best[model]} to {ranking.worst[model]})  {ranking.strengths[model]:+.3f}"
+            for ranking in standing.rankings.values()
         ]
         table.add_row(standing.names[model], *cells)
     console.print(table)
     for metric, other in standing.otherwise.items():
-        found = ", ".join(f"{name} {spearman:.3f}" for name, (spearman, _) in standing.correlation(other).items())
-        console.print(f"Spearman's correlation with images selected by {metric}: {found}", highlight=False)
+        correlations = ", ".join(
+            f"{name} {spearman:.3f}" for name, (spearman, _) in standing.correlation(other).items()
+        )
+        console.print(f"Spearman's correlation with images selected by {metric}: {correlations}", highlight=False)
     for note in standing.notes:
         console.print(f"[yellow]note:[/yellow] {note}", highlight=False, soft_wrap=True)
     console.print(f"Report: {page}", highlight=False, soft_wrap=True)

@@ -62,9 +62,9 @@ def minimal(
 def _show(summed: Figures) -> None:
     from ..reports.kit.export import show
 
-    places = [place for place, column in enumerate(summed.columns) if column.key in SHOWN]
-    table = Table(*(summed.columns[place].title for place in places), title=summed.title, title_justify="left")
+    shown = [index for index, column in enumerate(summed.columns) if column.key in SHOWN]
+    table = Table(*(summed.columns[index].title for index in shown), title=summed.title, title_justify="left")
     for row in summed.rows:
-        table.add_row(*(show(row[place], summed.columns[place].kind) for place in places))
+        table.add_row(*(show(row[index], summed.columns[index].kind) for index in shown))
     console.print(table)
     console.print(summed.note, highlight=False)

@@ -66,10 +66,10 @@ def multi_attack(
     from ..planning.spatial import multi_attack_spec, spatial_battery
 
     specs = [
-        multi_attack_spec(side, place, count, radius, number, loss)
+        multi_attack_spec(side, anchor, count, radius, number, loss)
         | {"every_iterate": every_iterate, "distances": _numbers(distances)}
         for side in _whole(box)
-        for place in position.split(",")
+        for anchor in position.split(",")
         for count in _whole(steps)
         for radius in eps.split(",")
     ]

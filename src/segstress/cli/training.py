@@ -79,12 +79,12 @@ def train(
         "threads": threads,
         "plugins": plugin,
     }
-    asked = read_training_plan(plan, {key: value for key, value in given.items() if value is not None})
+    training_plan = read_training_plan(plan, {key: value for key, value in given.items() if value is not None})
     folder = out or Path("runs") / f"train-{Path(plan).stem if plan else (recipe or 'normal').split('?')[0]}"
     with _watch(folder / "tensorboard" if tensorboard and leads() else None) as watcher:
-        made = train(asked, folder, watcher if leads() else None, _command())
+        made = train(training_plan, folder, watcher if leads() else None, _command())
     if leads():
-        _conclude(made, save_as, asked.data)
+        _conclude(made, save_as, training_plan.data)
 
 
 def _command() -> str:

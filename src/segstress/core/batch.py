@@ -44,7 +44,7 @@ class Batch:
             return None if tensor is None else tensor[index]
 
         return Batch(
-            ids=tuple(self.ids[place] for place in places),
+            ids=tuple(self.ids[position] for position in places),
             images=self.images[index],
             labels=self.labels[index],
             valid=self.valid[index],

@@ -23,4 +23,4 @@ def fingerprints(item: Any) -> list[str]:
     if not dataclasses.is_dataclass(item):
         return []
     own = [item.fingerprint()] if hasattr(item, "fingerprint") else []
-    return own + [found for field in dataclasses.fields(item) for found in fingerprints(getattr(item, field.name))]
+    return own + [inner for field in dataclasses.fields(item) for inner in fingerprints(getattr(item, field.name))]

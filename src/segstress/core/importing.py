@@ -31,14 +31,14 @@ def import_source(name: str) -> ModuleType:
         raise BadInput(f"file '{name}' does not exist; expected a Python file")
     unique = f"segstress_source_{path.resolve().as_posix().replace('/', '_').replace('.', '_')}"
     if unique not in sys.modules:
-        found = importlib.util.spec_from_file_location(unique, path)
-        if found is None or found.loader is None:
+        spec = importlib.util.spec_from_file_location(unique, path)
+        if spec is None or spec.loader is None:
             raise BadInput(f"file '{name}' cannot be imported")
-        module = importlib.util.module_from_spec(found)
+        module = importlib.util.module_from_spec(spec)
         sys.modules[unique] = module
         sys.path.insert(0, str(path.resolve().parent))
         try:
-            found.loader.exec_module(module)
+            spec.loader.exec_module(module)
         except BaseException:
             del sys.modules[unique]
             raise

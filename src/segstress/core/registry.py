@@ -164,11 +164,11 @@ def _scalar(text: str) -> Any:
 def _explain(error: pydantic.ValidationError, make: Any) -> str:
     """The first fault in one line, with a suggestion for a misspelt setting."""
     fault = error.errors()[0]
-    place = ".".join(str(part) for part in fault["loc"])
+    setting = ".".join(str(part) for part in fault["loc"])
     fields = [name for name in getattr(make, "__dataclass_fields__", {}) if not name.startswith("_")]
     if fault["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
-        return f"unknown setting '{place}'; {_suggest(place, fields)}"
+        return f"unknown setting '{setting}'; {_suggest(setting, fields)}"
     if fault["type"] == "missing":
-        return f"setting '{place}' is missing"
+        return f"setting '{setting}' is missing"
     message = fault["msg"].removeprefix("Value error, ")
-    return f"{place}: {message}, found {fault['input']!r}" if place and fault["type"] != "value_error" else message
+    return f"{setting}: {message}, found {fault['input']!r}" if setting and fault["type"] != "value_error" else message

@@ -67,9 +67,9 @@ class Camvid(Files):
     def codes(self) -> Codes:
         """Ids in the order of the classes, or every original colour under its class."""
         if not self.colours:
-            return {place: place for place in range(len(COLOURS))} | {len(COLOURS): VOID}
+            return {label: label for label in range(len(COLOURS))} | {len(COLOURS): VOID}
         by_class = enumerate(COLOURS.values())
-        return {colour_code(BLACK): VOID} | {colour_code(one): place for place, colours in by_class for one in colours}
+        return {colour_code(BLACK): VOID} | {colour_code(one): label for label, colours in by_class for one in colours}
 
 
 datasets.preset("camvid-segnet", Camvid, "CamVid as SegNet's authors cut it: test and testannot", layout="segnet")

@@ -57,7 +57,7 @@ class Cityscapes(Files):
 
     def codes(self) -> Codes:
         """The 19 evaluated ids in their order; every other id is void."""
-        return dict.fromkeys(range(IDS), VOID) | {id: place for place, id in enumerate(TRAINED)}
+        return dict.fromkeys(range(IDS), VOID) | {id: label for label, id in enumerate(TRAINED)}
 
 
 datasets.preset(

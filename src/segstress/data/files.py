@@ -93,12 +93,12 @@ class Files(Dataset):
             return np.full(sides, VOID)
         if mask is None:
             raise BadImage(f"image {image} has no mask of that name")
-        found = read_mask(mask, self.colour_masks)
-        if found.shape != sides:
-            raise BadImage(f"image {image} is {_times(sides)} (height x width), its mask {_times(found.shape)}")
-        labels = translate(found, self.codes())
+        codes = read_mask(mask, self.colour_masks)
+        if codes.shape != sides:
+            raise BadImage(f"image {image} is {_times(sides)} (height x width), its mask {_times(codes.shape)}")
+        labels = translate(codes, self.codes())
         if (labels == UNKNOWN).any():
-            raise BadImage(f"mask {mask}: {self._describe(unknown_codes(found, self.codes())[0])}")
+            raise BadImage(f"mask {mask}: {self._describe(unknown_codes(codes, self.codes())[0])}")
         return labels
 
     def _describe(self, code: int) -> str:
@@ -129,17 +129,17 @@ def list_files(folder: Path, suffix: str = "", suffixes: tuple[str, ...] = SUFFI
     """Image files anywhere below a folder by id: their path in it, without `suffix` and extension."""
     if not folder.is_dir():
         raise BadInput(f"folder {folder} does not exist; expected image files in it")
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for path in sorted(folder.rglob(f"*{suffix}.*")):
         if path.suffix.lower() not in suffixes or path.name.startswith("."):
             continue
         id = path.relative_to(folder).with_suffix("").as_posix().removesuffix(suffix)
-        if id in found:
-            raise BadInput(f"{found[id]} and {path} share the id '{id}'; keep one of them")
-        found[id] = path
-    if not found:
+        if id in paths:
+            raise BadInput(f"{paths[id]} and {path} share the id '{id}'; keep one of them")
+        paths[id] = path
+    if not paths:
         raise BadInput(f"folder {folder} holds no image files; expected names such as *{suffix}.png")
-    return found
+    return paths
 
 
 def pair_up(images: dict[str, Path], masks: dict[str, Path]) -> dict[str, Pair]:

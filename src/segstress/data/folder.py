@@ -95,7 +95,7 @@ class Folder(Files):
     def codes(self) -> Codes:
         """Classes by number or by colour; what is ignored is void, even if it is a class."""
         classes = map(colour_code, self.colours) if self.colours else range(len(self.classes))
-        return {code: place for place, code in enumerate(classes)} | dict.fromkeys(self.ignore or (), VOID)
+        return {code: label for label, code in enumerate(classes)} | dict.fromkeys(self.ignore or (), VOID)
 
 
 def _read_lines(name: str, info: Any) -> list[str]:

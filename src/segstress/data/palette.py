@@ -12,10 +12,10 @@ BACKGROUND: Colour = (52, 58, 70)
 
 def make_palette(count: int, background: int | None) -> tuple[Colour, ...]:
     """Distinct, calm colours; the background class is dark so that objects stand out."""
-    return tuple(BACKGROUND if place == background else _colour(place) for place in range(count))
+    return tuple(BACKGROUND if label == background else _colour(label) for label in range(count))
 
 
-def _colour(place: int) -> Colour:
-    saturation, value = (0.55, 0.92) if place % 2 else (0.72, 0.78)
-    red, green, blue = colorsys.hsv_to_rgb((0.58 + place * GOLDEN) % 1, saturation, value)
+def _colour(label: int) -> Colour:
+    saturation, value = (0.55, 0.92) if label % 2 else (0.72, 0.78)
+    red, green, blue = colorsys.hsv_to_rgb((0.58 + label * GOLDEN) % 1, saturation, value)
     return round(255 * red), round(255 * green), round(255 * blue)

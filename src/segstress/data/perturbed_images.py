@@ -40,16 +40,16 @@ class Stored:
     def places(self) -> dict[str, list[Place]]:
         """The images of every id."""
         kept = [path for path in sorted(self.folder.rglob("kept-*.zst")) if not _clean(path.parent)]
-        found: dict[str, list[Place]] = {}
-        for id_, place in _in_run(kept) if kept else _in_files(self.folder):
-            found.setdefault(id_, []).append(place)
-        return found
+        by_id: dict[str, list[Place]] = {}
+        for id_, source in _in_run(kept) if kept else _in_files(self.folder):
+            by_id.setdefault(id_, []).append(source)
+        return by_id
 
     @cached_property
     def content(self) -> str:
         """Hash of the files."""
         hashed = hashlib.blake2b(digest_size=6)
-        for path in sorted({place.path for places in self.places.values() for place in places}):
+        for path in sorted({source.path for places in self.places.values() for source in places}):
             hashed.update(path.relative_to(self.folder).as_posix().encode())
             hashed.update(path.read_bytes())
         return hashed.hexdigest()
@@ -63,14 +63,14 @@ class Stored:
         """All images of one id; BadImage where there is none or one cannot be read."""
         if id_ not in self.places:
             raise BadImage(f"{self.folder} holds no image '{id_}'; a run keeps them all with --keep-images")
-        return [self._read(place) for place in self.places[id_]]
+        return [self._read(source) for source in self.places[id_]]
 
-    def _read(self, place: Place) -> Float[Tensor, "c h w"]:
-        if not place.entry:
-            return read_image(place.path).pixels
-        array = self._entries(place.path)[place.entry]
-        if place.path.suffix == ".npz":
-            array = scaled(place.path, array).transpose(2, 0, 1)
+    def _read(self, source: Place) -> Float[Tensor, "c h w"]:
+        if not source.entry:
+            return read_image(source.path).pixels
+        array = self._entries(source.path)[source.entry]
+        if source.path.suffix == ".npz":
+            array = scaled(source.path, array).transpose(2, 0, 1)
         return torch.from_numpy(np.ascontiguousarray(array))
 
 
@@ -106,11 +106,11 @@ def _in_run(paths: list[Path]) -> list[tuple[str, Place]]:
 
 def _in_files(folder: Path) -> list[tuple[str, Place]]:
     """An archive of one array goes by its file's name, those of several by their own."""
-    found = []
+    sources = []
     for id_, path in list_files(folder, suffixes=(*SUFFIXES, ".npz")).items():
         entries = list(_entries(path)) if path.suffix == ".npz" else [""]
-        found += [(id_ if len(entries) == 1 else entry, Place(path, entry)) for entry in entries]
-    return found
+        sources += [(id_ if len(entries) == 1 else entry, Place(path, entry)) for entry in entries]
+    return sources
 
 
 def _entries(path: Path) -> Mapping[str, np.ndarray]:

@@ -39,7 +39,7 @@ class Voc(Files):
     @property
     def palette(self) -> tuple[Colour, ...]:
         """The colours of the mask files."""
-        return tuple(_colour(place) for place in range(len(NAMES)))
+        return tuple(_colour(label) for label in range(len(NAMES)))
 
     def find(self) -> dict[str, Pair]:
         """The ids of the list, in its order."""
@@ -51,13 +51,13 @@ class Voc(Files):
 
     def codes(self) -> Codes:
         """Class numbers, and 255 for void."""
-        return {place: place for place in range(len(NAMES))} | {255: 0 if self.void_as_background else VOID}
+        return {label: label for label in range(len(NAMES))} | {255: 0 if self.void_as_background else VOID}
 
 
-def _colour(place: int) -> Colour:
+def _colour(label: int) -> Colour:
     """VOC's colour map: the bits of the number go in turn to red, green and blue, from the highest bit down."""
     red, green, blue = (
-        sum((place >> (3 * bit + channel) & 1) << (7 - bit) for bit in range(3)) for channel in range(3)
+        sum((label >> (3 * bit + channel) & 1) << (7 - bit) for bit in range(3)) for channel in range(3)
     )
     return red, green, blue
 

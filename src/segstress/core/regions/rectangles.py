@@ -37,9 +37,9 @@ class Rectangles(ABC):
     def mask(self, batch: Batch, seed: int) -> Bool[Tensor, "b h w"]:
         """Everything that a rectangle covers."""
         mask = torch.zeros_like(batch.valid)
-        for place, found in enumerate(self.boxes(batch, seed)):
-            for rows, columns in found:
-                mask[place, rows, columns] = True
+        for index, rectangles in enumerate(self.boxes(batch, seed)):
+            for rows, columns in rectangles:
+                mask[index, rows, columns] = True
         return mask
 
 
@@ -58,17 +58,17 @@ class Patches(Rectangles):
         """Chosen patches, row by row."""
         grid = (math.ceil(height / self.size), math.ceil(width / self.size))
         draws = torch.rand(grid, generator=stream(seed, id_, f"mask-{self.draw}"))
-        chosen = draws < self.ratio if self.mode == "bernoulli" else self._exactly(draws)
+        covered = draws < self.ratio if self.mode == "bernoulli" else self._exactly(draws)
         return [
             (_span(row * self.size, self.size, height), _span(column * self.size, self.size, width))
-            for row, column in chosen.nonzero().tolist()
+            for row, column in covered.nonzero().tolist()
         ]
 
     def _exactly(self, draws: Tensor) -> Tensor:
         count = max(round(draws.numel() * self.ratio), 1 if self.ratio > 0 else 0)
-        chosen = torch.zeros(draws.numel(), dtype=torch.bool)
-        chosen[draws.flatten().argsort()[:count]] = True
-        return chosen.view(draws.shape)
+        covered = torch.zeros(draws.numel(), dtype=torch.bool)
+        covered[draws.flatten().argsort()[:count]] = True
+        return covered.view(draws.shape)
 
 
 @regions.register("box")

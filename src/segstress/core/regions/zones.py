@@ -27,5 +27,5 @@ def _distance(inside: Bool[Tensor, "h w"]) -> Tensor:
     """Euclidean distance to the region; infinite where there is none."""
     if not inside.any():
         return torch.full(inside.shape, math.inf)
-    found: np.ndarray = ndimage.distance_transform_edt(~inside.numpy())
-    return torch.from_numpy(found).float()
+    distances: np.ndarray = ndimage.distance_transform_edt(~inside.numpy())
+    return torch.from_numpy(distances).float()
