@@ -69,10 +69,10 @@ class Cell:
     @property
     def key(self) -> str:
         """Folder name: the label, and a hash of what is asked (never of where it lies or how it runs)."""
-        asked = {"perturbation": dict(self.perturbation), "seed": self.seed, **self.fingerprints}
+        identity = {"perturbation": dict(self.perturbation), "seed": self.seed, **self.fingerprints}
         if self.files:
-            asked["files"] = list(self.files)
-        return f"{re.sub('[^A-Za-z0-9.=+]+', '-', self.label).strip('-')[:100]}-{digest(asked)}"
+            identity["files"] = list(self.files)
+        return f"{re.sub('[^A-Za-z0-9.=+]+', '-', self.label).strip('-')[:100]}-{digest(identity)}"
 
 
 @dataclass(frozen=True)
@@ -145,15 +145,15 @@ class Store:
 
     def add(self, cell: Cell, shard: Shard) -> None:
         """Write a shard; its rows count only once its last file is there."""
-        place, stem = self._place(cell), digest(sorted({row["image"] for row in shard.images}))
+        folder, stem = self._place(cell), digest(sorted({row["image"] for row in shard.images}))
         for name, arrays in (("kept", shard.kept), ("maps", shard.maps)):
             if arrays:
-                write(place / f"{name}-{stem}.zst", pack(arrays))
+                write(folder / f"{name}-{stem}.zst", pack(arrays))
         for name, schema in SCHEMAS.items():
             rows = getattr(shard, name)
             if name == "traces" and not rows:
                 continue
-            write_table(place / f"{name}-{stem}.parquet", pa.Table.from_pylist(rows, schema))
+            write_table(folder / f"{name}-{stem}.parquet", pa.Table.from_pylist(rows, schema))
 
     def table(self, cell: Cell, name: str, *, ordered: bool = True) -> pa.Table:
         """All rows of one kind from the whole shards, in a fixed order; what was answered later is left out."""
@@ -169,8 +169,8 @@ class Store:
 
     def arrays(self, cell: Cell, name: str, ids: Collection[str] | None = None) -> dict[str, np.ndarray]:
         """Kept images or label maps, of some images or of all."""
-        found = (item for arrays in self.batches(cell, name) for item in arrays.items())
-        return {key: array for key, array in found if ids is None or _image(key) in ids}
+        items = (item for arrays in self.batches(cell, name) for item in arrays.items())
+        return {key: array for key, array in items if ids is None or _image(key) in ids}
 
     def batches(self, cell: Cell, name: str) -> Iterator[dict[str, np.ndarray]]:
         """Kept images or label maps, a shard at a time: all together may be more than memory holds."""

@@ -82,14 +82,14 @@ def _blur(image: Float[Tensor, "c h w"], sigma: float) -> Float[Tensor, "c h w"]
     return across[:, 0].clamp(0, 1)
 
 
-def _crop(sample: Sample, sides: tuple[int, int], place: tuple[float, float]) -> Sample:
+def _crop(sample: Sample, sides: tuple[int, int], offsets: tuple[float, float]) -> Sample:
     """A window at a random place; a smaller image lies centred in it."""
     full = sample.labels.shape
     missing = [max(0, side - length) for side, length in zip(sides, full, strict=True)]
     down, across = missing[0] // 2, missing[1] // 2
     margins = (across, missing[1] - across, down, missing[0] - down)
     starts = [
-        int(share * (max(length, side) - side + 1)) for share, length, side in zip(place, full, sides, strict=True)
+        int(share * (max(length, side) - side + 1)) for share, length, side in zip(offsets, full, sides, strict=True)
     ]
     rows, columns = (slice(start, start + side) for start, side in zip(starts, sides, strict=True))
     mean = _mean(sample.image)

@@ -31,9 +31,9 @@ class Backbone:
         weights, own = read_weights(self.path, self.key), part.state_dict()
         wanted = [name for name in own if name.rpartition(".")[0] not in _heads(network, part)]
         for name in wanted:
-            found = tuple(weights[name].shape) if name in weights else None
-            if found != tuple(own[name].shape):
-                what = "is missing" if found is None else f"has shape {found}"
+            shape = tuple(weights[name].shape) if name in weights else None
+            if shape != tuple(own[name].shape):
+                what = "is missing" if shape is None else f"has shape {shape}"
                 raise BadInput(
                     f"backbone '{self.path}' does not fit: {name} {what}, expected {tuple(own[name].shape)}; "
                     "name the part of the network that it fills"

@@ -35,7 +35,7 @@ class Reader:
             for step in range(skip, count):
                 first = step * batch_size + rank() * parts * size
                 mine = [order[begin : begin + size] for begin in range(first, first + parts * size, size)]
-                waiting.append([[pool.submit(self._draw, self.ids[place], epoch) for place in part] for part in mine])
+                waiting.append([[pool.submit(self._draw, self.ids[index], epoch) for index in part] for part in mine])
                 if len(waiting) > AHEAD:
                     yield [stack([drawn.result() for drawn in part]) for part in waiting.popleft()]
             for mine_of_step in waiting:

@@ -42,8 +42,8 @@ class Checkpoints:
         """Everything in one file, so that weights and counters can never be of two different steps."""
         plain = optimiser.state_dict()
         tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
-        for place, memory in plain["state"].items():
-            tensors |= {f"optimiser.{place}.{name}": value for name, value in memory.items() if value is not None}
+        for number, memory in plain["state"].items():
+            tensors |= {f"optimiser.{number}.{name}": value for name, value in memory.items() if value is not None}
         header = {"progress": json.dumps({"state": asdict(state), "groups": plain["param_groups"]})}
         ready = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
         self.write(self._state, to_bytes(ready, metadata=header))
@@ -61,8 +61,8 @@ class Checkpoints:
         network.load_state_dict(_under(tensors, "network."))
         memory: dict[int, dict[str, Tensor]] = {}
         for name, tensor in _under(tensors, "optimiser.").items():
-            place, _, key = name.partition(".")
-            memory.setdefault(int(place), {})[key] = tensor
+            number, _, key = name.partition(".")
+            memory.setdefault(int(number), {})[key] = tensor
         optimiser.load_state_dict({"state": memory, "param_groups": progress["groups"]})
         return State(**progress["state"])
 

@@ -57,10 +57,10 @@ class AdamW:
     def make(self, network: Trainee) -> torch.optim.Optimizer:
         """Groups by place and by whether decay applies."""
         groups = [
-            {"params": chosen, "full": rate, "weight_decay": self.decay if decays else 0.0}
+            {"params": group, "full": rate, "weight_decay": self.decay if decays else 0.0}
             for parameters, rate in _by_place(network, self.rate, self.heads)
             for decays in (True, False)
-            if (chosen := [parameter for parameter in parameters if (parameter.ndim > 1) == decays])
+            if (group := [parameter for parameter in parameters if (parameter.ndim > 1) == decays])
         ]
         return torch.optim.AdamW(groups, lr=self.rate, fused=True)  # a third of the time of many small updates
 

@@ -102,7 +102,7 @@ recipes.preset(
 
 def chosen(count: int, first: int, share: float) -> list[int]:
     """Places of the images to attack, spread evenly over all that training sees, whatever the size of a batch."""
-    return [place for place in range(count) if floor((first + place + 1) * share) > floor((first + place) * share)]
+    return [index for index in range(count) if floor((first + index + 1) * share) > floor((first + index) * share)]
 
 
 def mix(batch: Batch, places: list[int], harm: Harm) -> Batch:

@@ -69,5 +69,5 @@ class Task:
                 "set the model's classes (of a transformers folder: num_labels in its config.json)"
             )
         if logits.shape[-2:] != images.shape[-2:]:
-            found, wanted = tuple(logits.shape[-2:]), tuple(images.shape[-2:])
-            raise BadInput(f"the network gives logits of {found} for images of {wanted}; resize them inside it")
+            sides, wanted = tuple(logits.shape[-2:]), tuple(images.shape[-2:])
+            raise BadInput(f"the network gives logits of {sides} for images of {wanted}; resize them inside it")

@@ -21,12 +21,12 @@ def validate(
     network.eval()
     data = reader.data
     counts = torch.zeros(len(reader.ids), len(data.classes), 3, dtype=torch.int64, device=device)
-    for place in range(rank(), len(reader.ids), world()):
-        batch = stack([reader.read(reader.ids[place])]).to(device)
+    for index in range(rank(), len(reader.ids), world()):
+        batch = stack([reader.read(reader.ids[index])]).to(device)
         images = perturbation.perturb(network, batch, seed).results[0].images
         with torch.no_grad():
             prediction = predict(network(images))
-        counts[place] = count(prediction, batch.labels, batch.valid, len(data.classes))[0]
+        counts[index] = count(prediction, batch.labels, batch.valid, len(data.classes))[0]
     counted = total(counts).cpu()
     figures = {name: float(metrics.get(name)(counted)) for name in SCORES}
     if data.background is not None:

@@ -34,25 +34,25 @@ class DecisionLog:
         """Every whole line, in order."""
         if not self.path.exists():
             return []
-        found = []
+        entries = []
         for line in self.path.read_bytes().split(b"\n"):
             try:
                 row = json.loads(line)
             except ValueError:
                 continue
             if isinstance(row, dict):
-                found.append(row)
-        return found
+                entries.append(row)
+        return entries
 
     def standing(self) -> list[dict[str, Any]]:
         """Every decision that its person has not taken back, in order; a line that came twice counts once."""
-        found: dict[tuple[Any, Any], dict[str, Any]] = {}
+        decisions: dict[tuple[Any, Any], dict[str, Any]] = {}
         for row in self.rows():
             if row.get("undo"):
-                found.pop((row.get("rater"), row["undo"]), None)
+                decisions.pop((row.get("rater"), row["undo"]), None)
             else:
-                found.setdefault((row.get("rater"), row.get("id")), row)
-        return list(found.values())
+                decisions.setdefault((row.get("rater"), row.get("id")), row)
+        return list(decisions.values())
 
     @staticmethod
     def _cut_short(handle: int) -> bool:

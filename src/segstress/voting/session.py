@@ -118,14 +118,14 @@ class Session:
         """Put a decision on paper; sending the same one twice changes nothing."""
         check_name(rater)
         with self._lock:
-            standing = self.standing(rater)
-            if any(row["id"] == decision.id for row in standing):
+            decisions = self.standing(rater)
+            if any(row["id"] == decision.id for row in decisions):
                 return
             if decision.undo:
-                if any(row["id"] == decision.undo for row in standing):
+                if any(row["id"] == decision.undo for row in decisions):
                     self.decision_log.append({"rater": rater, "undo": decision.undo, "time": decision.time})
                 return
-            if any(row["trial"] == decision.trial for row in standing):
+            if any(row["trial"] == decision.trial for row in decisions):
                 raise BadInput("this trial has an answer already; reload the page")
             self.decision_log.append(self.row(rater, decision))
 
