@@ -36,8 +36,8 @@ Watch = Callable[[str], AbstractContextManager[Progress]]
 
 def needs() -> list[Need]:
     """Every run that some claim rests on, each once."""
-    found = [need for name in claims.names() for need in claims.get(name).needs]
-    return list({need.name: need for need in found}.values())
+    wanted = [need for name in claims.names() for need in claims.get(name).needs]
+    return list({need.name: need for need in wanted}.values())
 
 
 def examine_claims(folder: Path, images: int, run_options: RunOptions, watch: Watch) -> tuple[str, ...]:

@@ -77,8 +77,8 @@ def _print(name: str) -> str:
     return fingerprint(load_model(f"compact:{name}"), f"compact:{name}")
 
 
-def _bounds(found: Interval) -> list[float]:
-    return [round(value, 5) for value in (found.value, found.low, found.high)]
+def _bounds(interval: Interval) -> list[float]:
+    return [round(value, 5) for value in (interval.value, interval.low, interval.high)]
 
 
 def store(folder: Path, found: Sequence[Finding], command: str) -> tuple[Path, Path]:
@@ -101,8 +101,8 @@ def current() -> list[Table]:
     """Stored figures under the battery, marked as such; only of models whose weights are still the ones measured."""
     results = stored()
     measured = {name: entry for name, entry in results.get("models", {}).items() if entry["robust"]}
-    chosen = {name: entry for name, entry in measured.items() if name in zoo() and entry["print"] == _print(name)}
-    return [table(results, chosen)] if chosen else []
+    unchanged = {name: entry for name, entry in measured.items() if name in zoo() and entry["print"] == _print(name)}
+    return [table(results, unchanged)] if unchanged else []
 
 
 def table(results: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]]) -> Table:
@@ -162,7 +162,9 @@ def document(results: Mapping[str, Any]) -> str:
     ]
     for number, finding in enumerate(results["findings"], start=1):
         lines += [f"### {number}. {finding['claim']}: {finding['verdict']}", ""]
-        lines += [f"- {'Yes' if holds else 'No'}: {asks}. Found: {found}." for holds, asks, found in finding["checks"]]
+        lines += [
+            f"- {'Yes' if holds else 'No'}: {asks}. Found: {answer}." for holds, asks, answer in finding["checks"]
+        ]
         lines.append("")
     versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
     return "\n".join([*lines, f"Versions: {versions}.", ""])

@@ -29,10 +29,10 @@ class Aggregate:
 
     def answer(self, evidence: Evidence) -> Answer:
         """Only models that leave something to be won by every attack on every image can tell."""
-        judged = [found for found in evidence.judged(BATTERY).values() if not found.untried.any()]
-        checks = [_stronger(found) for found in judged]
+        assessments = [assessment for assessment in evidence.judged(BATTERY).values() if not assessment.untried.any()]
+        checks = [_stronger(assessment) for assessment in assessments]
         for figure, name in NAMES.items():
-            best = {found.study.model: strongest(found, figure) for found in judged}
+            best = {assessment.study.model: strongest(assessment, figure) for assessment in assessments}
             checks.append(
                 Check(
                     f"The attack that is strongest in {name} is not the same for all models",
@@ -40,7 +40,9 @@ class Aggregate:
                     len(set(best.values())) > 1,
                 )
             )
-        return Answer(tuple(checks), (_table(judged), _winners(judged)), (_drawing(judged),) if judged else ())
+        return Answer(
+            tuple(checks), (_table(assessments), _winners(assessments)), (_drawing(assessments),) if assessments else ()
+        )
 
 
 def strongest(judged: Assessment, figure: str = "accuracy") -> str:
@@ -54,26 +56,26 @@ def gap(judged: Assessment, figure: str = "accuracy", attack: str = "") -> Diffe
     return difference(alone, judged.worst[figure].counts, metric_of(figure))
 
 
-def _stronger(judged: Assessment) -> Check:
+def _stronger(assessment: Assessment) -> Check:
     """An attack that reaches the aggregate in one figure must fall short of it in the other."""
-    short = [any(gap(judged, figure, attack).low > 0 for figure in NAMES) for attack in judged.labels[1:]]
+    short = [any(gap(assessment, figure, attack).low > 0 for figure in NAMES) for attack in assessment.labels[1:]]
     return Check(
-        f"No single attack leaves {judged.study.model} as little of accuracy and of NmIoU as the aggregate does",
-        "; ".join(_told(judged, figure) for figure in NAMES)
-        + f"; constant {percent(judged.constant('accuracy'))} % of accuracy",
+        f"No single attack leaves {assessment.study.model} as little of accuracy and of NmIoU as the aggregate does",
+        "; ".join(_told(assessment, figure) for figure in NAMES)
+        + f"; constant {percent(assessment.constant('accuracy'))} % of accuracy",
         all(short),
     )
 
 
-def _told(judged: Assessment, figure: str) -> str:
-    best = strongest(judged, figure)
+def _told(assessment: Assessment, figure: str) -> str:
+    best = strongest(assessment, figure)
     return (
-        f"{NAMES[figure]}: aggregate {percent(judged.worst_score(figure))} %,"
-        f" {best} {percent(judged.score(figure, best))} %, difference {span(gap(judged, figure))} points"
+        f"{NAMES[figure]}: aggregate {percent(assessment.worst_score(figure))} %,"
+        f" {best} {percent(assessment.score(figure, best))} %, difference {span(gap(assessment, figure))} points"
     )
 
 
-def _table(judged: Sequence[Assessment]) -> Table:
+def _table(assessments: Sequence[Assessment]) -> Table:
     columns = (
         Column("model", "Model"),
         Column("strongest", "Strongest single attack"),
@@ -85,38 +87,38 @@ def _table(judged: Sequence[Assessment]) -> Table:
     )
     rows = tuple(
         (
-            *(found.study.model, strongest(found), found.score("accuracy", strongest(found))),
-            *(found.worst_interval("accuracy"), gap(found), found.worst_interval("accuracy_foreground")),
-            found.constant("accuracy"),
+            *(assessment.study.model, strongest(assessment), assessment.score("accuracy", strongest(assessment))),
+            *(assessment.worst_interval("accuracy"), gap(assessment), assessment.worst_interval("accuracy_foreground")),
+            assessment.constant("accuracy"),
         )
-        for found in judged
+        for assessment in assessments
     )
     note = "Models with images of which nothing was left before the last attack are not compared."
     return Table("aggregate", "One attack and all of them", columns, rows, note)
 
 
-def _winners(judged: Sequence[Assessment]) -> Table:
-    attacks = list(dict.fromkeys(label for found in judged for label in found.labels[1:]))
+def _winners(assessments: Sequence[Assessment]) -> Table:
+    attacks = list(dict.fromkeys(label for assessment in assessments for label in assessment.labels[1:]))
     columns = (Column("model", "Model"), *(Column(attack, attack, "count") for attack in attacks))
     rows = tuple(
-        (found.study.model, *np.sum(found.strongest("accuracy"), axis=0)[1:].tolist())
-        for found in judged
-        if list(found.labels[1:]) == attacks
+        (assessment.study.model, *np.sum(assessment.strongest("accuracy"), axis=0)[1:].tolist())
+        for assessment in assessments
+        if list(assessment.labels[1:]) == attacks
     )
-    images = plural(len(judged[0].study.ids), "image") if judged else "no image"
+    images = plural(len(assessments[0].study.ids), "image") if assessments else "no image"
     note = f"On how many of {images} each attack leaves the fewest pixels right; equal results go to the first."
     return Table("winners", "Which attack is strongest, image by image", columns, rows, note)
 
 
-def _drawing(judged: Sequence[Assessment]) -> Drawing:
+def _drawing(assessments: Sequence[Assessment]) -> Drawing:
     rows: dict[str, dict[str, Interval]] = {}
-    for found in judged:
-        alone = {label: found.score("accuracy", label) for label in found.labels[1:]}
-        rows[found.study.model] = {label: Interval(value, value, value) for label, value in alone.items()}
-        rows[found.study.model]["aggregate"] = found.worst_interval("accuracy")
+    for assessment in assessments:
+        alone = {label: assessment.score("accuracy", label) for label in assessment.labels[1:]}
+        rows[assessment.study.model] = {label: Interval(value, value, value) for label, value in alone.items()}
+        rows[assessment.study.model]["aggregate"] = assessment.worst_interval("accuracy")
     caption = (
         "Pixels right under each attack alone, and when each image meets the attack that is worst for it (with 95 %"
         " interval). Dotted: one class everywhere."
     )
     around = Words("aggregate", "One attack and all of them", caption, "pixels right, %")
-    return points(around, rows, judged[0].constant("accuracy"))
+    return points(around, rows, assessments[0].constant("accuracy"))

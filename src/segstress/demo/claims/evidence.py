@@ -86,8 +86,8 @@ class Evidence:
     def judged(self, need: Need) -> dict[str, Assessment]:
         """What an evaluation under one threat says of each model, by name."""
         if need.name not in self._judged:
-            found = studies([self.folder / need.name])
-            self._judged[need.name] = {study.model: assess(study) for study in found}
+            evaluated = studies([self.folder / need.name])
+            self._judged[need.name] = {study.model: assess(study) for study in evaluated}
         return self._judged[need.name]
 
     def minimal(self, need: Need) -> list[MinimalResult]:

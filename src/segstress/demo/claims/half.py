@@ -38,30 +38,30 @@ class Half:
         return Answer(tuple(checks), (_table(everyone, short),), (_drawing(everyone, short),))
 
 
-def _lost(judged: Assessment, short: Assessment) -> Check:
-    left, before = judged.worst_interval("accuracy"), short.worst_interval("accuracy")
-    constant = judged.constant("accuracy")
+def _lost(battery: Assessment, short: Assessment) -> Check:
+    left, before = battery.worst_interval("accuracy"), short.worst_interval("accuracy")
+    constant = battery.constant("accuracy")
     return Check(
-        f"{judged.study.model} withstands the short attack of {HALF}'s training better than a constant answer would,"
+        f"{battery.study.model} withstands the short attack of {HALF}'s training better than a constant answer would,"
         f" and keeps less than {percent(LITTLE)} % of its pixels right under the battery",
         f"{span(before)} % under the short attack, {span(left)} % under the battery,"
-        f" {span(judged.worst_interval('accuracy_foreground'))} % of the foreground; constant {percent(constant)} %",
+        f" {span(battery.worst_interval('accuracy_foreground'))} % of the foreground; constant {percent(constant)} %",
         before.low > constant and left.high < LITTLE,
     )
 
 
-def _kept(judged: Assessment) -> Check:
-    left, constant = judged.worst_interval("accuracy"), judged.constant("accuracy")
+def _kept(battery: Assessment) -> Check:
+    left, constant = battery.worst_interval("accuracy"), battery.constant("accuracy")
     return Check(
-        f"{judged.study.model} keeps more under the battery than a model that says {judged.commonest} everywhere",
-        f"{span(left)} %, {span(judged.worst_interval('accuracy_foreground'))} % of the foreground;"
+        f"{battery.study.model} keeps more under the battery than a model that says {battery.commonest} everywhere",
+        f"{span(left)} %, {span(battery.worst_interval('accuracy_foreground'))} % of the foreground;"
         f" constant {percent(constant)} %",
         left.low > constant,
     )
 
 
 def _paid(plain: Assessment, robust: Assessment) -> Check:
-    before, after = (judged.counts("accuracy")[0] for judged in (plain, robust))
+    before, after = (assessment.counts("accuracy")[0] for assessment in (plain, robust))
     price = difference(before, after, metric_of("accuracy"))
     return Check(
         f"On clean images {robust.study.model} has fewer pixels right than {plain.study.model}",
@@ -71,7 +71,7 @@ def _paid(plain: Assessment, robust: Assessment) -> Check:
 
 
 def _grain(half: Assessment, twin: Assessment) -> Check:
-    with_grain, without = (judged.worst_interval("accuracy_foreground") for judged in (half, twin))
+    with_grain, without = (assessment.worst_interval("accuracy_foreground") for assessment in (half, twin))
     return Check(
         f"Without the grain, which shapes carries by design, the fall is smaller: {TWIN}, on images without it, keeps"
         f" more of the foreground under the battery than {half.study.model}",
@@ -80,7 +80,7 @@ def _grain(half: Assessment, twin: Assessment) -> Check:
     )
 
 
-def _table(judged: Mapping[str, Assessment], short: Mapping[str, Assessment]) -> Table:
+def _table(assessments: Mapping[str, Assessment], short: Mapping[str, Assessment]) -> Table:
     columns = (
         Column("model", "Model"),
         Column("share", "Adversarial images", "share"),
@@ -89,8 +89,8 @@ def _table(judged: Mapping[str, Assessment], short: Mapping[str, Assessment]) ->
         Column("accuracy_short", "Accuracy, attack of the training", "interval"),
         *(Column(f"{figure}_robust", f"{title(figure)}, battery", "interval") for figure in FIGURES),
     )
-    rows = tuple(_row(name, found, short.get(name)) for name, found in judged.items())
-    first = next(iter(judged.values()))
+    rows = tuple(_row(name, assessment, short.get(name)) for name, assessment in assessments.items())
+    first = next(iter(assessments.values()))
     same = [_sure(first.constant(figure)) for figure in ("accuracy", "cmiou", "accuracy", *FIGURES)]
     rows += (("one class everywhere", 0.0, *same),)
     note = (
@@ -100,12 +100,17 @@ def _table(judged: Mapping[str, Assessment], short: Mapping[str, Assessment]) ->
     return Table("shares", "Clean, under the attack of the training, under the battery", columns, rows, note)
 
 
-def _row(name: str, judged: Assessment, short: Assessment | None) -> tuple[Cell, ...]:
+def _row(name: str, assessment: Assessment, short: Assessment | None) -> tuple[Cell, ...]:
     nothing = _sure(float("nan"))
     return (
-        *(name, share(judged.study.model), judged.clean_interval("accuracy"), judged.clean_interval("cmiou")),
+        *(
+            name,
+            share(assessment.study.model),
+            assessment.clean_interval("accuracy"),
+            assessment.clean_interval("cmiou"),
+        ),
         nothing if short is None else short.worst_interval("accuracy"),
-        *(judged.worst_interval(figure) for figure in FIGURES),
+        *(assessment.worst_interval(figure) for figure in FIGURES),
     )
 
 
@@ -113,13 +118,13 @@ def _sure(value: float) -> Interval:
     return Interval(value, value, value)
 
 
-def _drawing(judged: Mapping[str, Assessment], short: Mapping[str, Assessment]) -> Drawing:
+def _drawing(assessments: Mapping[str, Assessment], short: Mapping[str, Assessment]) -> Drawing:
     rows = {}
-    for name, found in judged.items():
-        rows[name] = {"clean": found.clean_interval("accuracy"), "battery": found.worst_interval("accuracy")}
+    for name, assessment in assessments.items():
+        rows[name] = {"clean": assessment.clean_interval("accuracy"), "battery": assessment.worst_interval("accuracy")}
         if name in short:
             rows[name]["attack of the training"] = short[name].worst_interval("accuracy")
-    first = next(iter(judged.values()))
+    first = next(iter(assessments.values()))
     caption = (
         "Pixels right with 95 % intervals over images. Dotted: a model that says"
         f" {first.commonest} everywhere; what is not right of it shows no robustness."

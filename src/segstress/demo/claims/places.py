@@ -67,9 +67,9 @@ class Places:
 
 
 def _leads(results: Sequence[LocalResult]) -> list[Lead]:
-    chosen = [result for result in results if result.goal in ("any", "accuracy")]
-    of = {(result.model, result.what): _losses(result) for result in chosen}
-    kinds = {result.what: result.steps > 0 for result in chosen}
+    counted = [result for result in results if result.goal in ("any", "accuracy")]
+    of = {(result.model, result.what): _losses(result) for result in counted}
+    kinds = {result.what: result.steps > 0 for result in counted}
     leads = []
     for what, attack in kinds.items():
         for number, seed in enumerate(SEEDS):
@@ -88,9 +88,9 @@ def _mean(values: np.ndarray) -> Interval:
     return bootstrap(lambda weights: weights @ values / weights.sum(1), len(values))
 
 
-def _side(found: Interval) -> int:
+def _side(interval: Interval) -> int:
     """Which of the two loses more: 1 the first, -1 the second, 0 not sure."""
-    return int(found.low > 0) - int(found.high < 0)
+    return int(interval.low > 0) - int(interval.high < 0)
 
 
 def _flips(corrupted: Sequence[Lead], attacked: Sequence[Lead]) -> Check:

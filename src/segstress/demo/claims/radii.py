@@ -75,8 +75,8 @@ def _ratio(sizes: Mapping[str, np.ndarray], above: str, below: str) -> Interval:
     return _interval(np.log(sizes[above] / sizes[below]))
 
 
-def _factor(found: Interval) -> str:
-    return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
+def _factor(interval: Interval) -> str:
+    return f"{interval.value:.2f} ({interval.low:.2f} to {interval.high:.2f})"
 
 
 def _table(best: Mapping[str, Sequence[MinimalResult]], sizes: Mapping[str, np.ndarray]) -> Table:

@@ -36,16 +36,16 @@ class RankingChange:
 
     def answer(self, evidence: Evidence) -> Answer:
         """Pairs of models of which one is surely better clean and surely worse in the competition."""
-        judged, standing = evidence.judged(CLEAN), evidence.standing(MAD)
-        checks = [_check(role, found, judged) for role, found in standing["rankings"].items()]
-        return Answer(tuple(checks), (_table(standing, judged),), (_drawing(standing),))
+        assessments, contest = evidence.judged(CLEAN), evidence.standing(MAD)
+        checks = [_check(role, ranking, assessments) for role, ranking in contest["rankings"].items()]
+        return Answer(tuple(checks), (_table(contest, assessments),), (_drawing(contest),))
 
 
-def _check(role: str, found: Mapping[str, Any], judged: Mapping[str, Assessment]) -> Check:
-    names = list(found)
-    clean = [judged[name].score(FIGURE) for name in names]
-    similar = rank_correlation(clean, [found[name]["strength"] for name in names])[0]
-    turned = list(_turned(found, judged))
+def _check(role: str, ranking: Mapping[str, Any], assessments: Mapping[str, Assessment]) -> Check:
+    names = list(ranking)
+    clean = [assessments[name].score(FIGURE) for name in names]
+    similar = rank_correlation(clean, [ranking[name]["strength"] for name in names])[0]
+    turned = list(_turned(ranking, assessments))
     shown = "; ".join(f"{better} before {worse}" for better, worse in turned[:3]) or "none"
     more = f" and {len(turned) - 3} more" if len(turned) > 3 else ""
     return Check(
@@ -55,17 +55,17 @@ def _check(role: str, found: Mapping[str, Any], judged: Mapping[str, Assessment]
     )
 
 
-def _turned(found: Mapping[str, Any], judged: Mapping[str, Assessment]) -> Iterator[tuple[str, str]]:
+def _turned(ranking: Mapping[str, Any], assessments: Mapping[str, Assessment]) -> Iterator[tuple[str, str]]:
     """Pairs whose first is surely stronger in the competition and surely weaker on clean images."""
-    for first, second in permutations(found, 2):
-        left, right = (judged[name].counts(FIGURE)[0] for name in (first, second))
-        apart = found[first]["interval"][0] > found[second]["interval"][1]
+    for first, second in permutations(ranking, 2):
+        left, right = (assessments[name].counts(FIGURE)[0] for name in (first, second))
+        apart = ranking[first]["interval"][0] > ranking[second]["interval"][1]
         if apart and difference(left, right, metric_of(FIGURE)).high < 0:
             yield first, second
 
 
-def _table(standing: Mapping[str, Any], judged: Mapping[str, Assessment]) -> Table:
-    roles = list(standing["rankings"])
+def _table(contest: Mapping[str, Any], assessments: Mapping[str, Assessment]) -> Table:
+    roles = list(contest["rankings"])
     columns = (
         Column("model", "Model"),
         Column(FIGURE, "CmIoU, clean", "interval"),
@@ -76,13 +76,13 @@ def _table(standing: Mapping[str, Any], judged: Mapping[str, Assessment]) -> Tab
             for column in (Column(f"{role}_place", f"Place, {role}", "count"), Column(f"{role}_band", "Band at 95 %"))
         ),
     )
-    order = sorted(standing["models"], key=lambda name: -judged[name].score(FIGURE))
+    order = sorted(contest["models"], key=lambda name: -assessments[name].score(FIGURE))
     rows = []
-    for place, name in enumerate(order, start=1):
-        found = [standing["rankings"][role][name] for role in roles]
-        places = [cell for each in found for cell in (each["rank"], "{} to {}".format(*each["band"]))]
-        rows.append((name, judged[name].clean_interval(FIGURE), place, *places))
-    constant = judged[order[0]].constant(FIGURE)
+    for position, name in enumerate(order, start=1):
+        results = [contest["rankings"][role][name] for role in roles]
+        places = [cell for result in results for cell in (result["rank"], "{} to {}".format(*result["band"]))]
+        rows.append((name, assessments[name].clean_interval(FIGURE), position, *places))
+    constant = assessments[order[0]].constant(FIGURE)
     note = (
         f"Clean: ordinary test images, on which one class everywhere would have {100 * constant:.1f} %. Competition:"
         " images of another distribution on which the models disagree most, judged by their masks."
@@ -90,10 +90,10 @@ def _table(standing: Mapping[str, Any], judged: Mapping[str, Assessment]) -> Tab
     return Table("ranking", "Two rankings", columns, tuple(rows), note)
 
 
-def _drawing(standing: Mapping[str, Any]) -> Drawing:
-    rows: dict[str, dict[str, Interval]] = {name: {} for name in standing["models"]}
-    for role, found in standing["rankings"].items():
-        for name, each in found.items():
-            rows[name][role] = Interval(each["strength"], *each["interval"])
+def _drawing(contest: Mapping[str, Any]) -> Drawing:
+    rows: dict[str, dict[str, Interval]] = {name: {} for name in contest["models"]}
+    for role, ranking in contest["rankings"].items():
+        for name, result in ranking.items():
+            rows[name][role] = Interval(result["strength"], *result["interval"])
     caption = "Strength in the competition with 95 % intervals over its images; 0 is the mean of all models."
     return points(Words("ranking", "Strength in the competition", caption, "strength"), rows, 0.0, unit=1)

@@ -32,11 +32,17 @@ class Sizes:
 
     def answer(self, evidence: Evidence) -> Answer:
         """Survival of the smallest quarter of the objects beside that of the largest."""
-        judged = evidence.judged(BATTERY)
-        standing = {name: found for name, found in judged.items() if found.worst_score("accuracy_foreground") >= FLOOR}
-        checks = [_check(name, found) for name, found in standing.items()]
-        checks.append(_pooled(standing))
-        return Answer(tuple(checks), (_table(judged), _right(judged)), (_drawing(standing),) if standing else ())
+        assessments = evidence.judged(BATTERY)
+        survivors = {
+            name: assessment
+            for name, assessment in assessments.items()
+            if assessment.worst_score("accuracy_foreground") >= FLOOR
+        }
+        checks = [_check(name, assessment) for name, assessment in survivors.items()]
+        checks.append(_pooled(survivors))
+        return Answer(
+            tuple(checks), (_table(assessments), _right(assessments)), (_drawing(survivors),) if survivors else ()
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +72,12 @@ class Survival:
 
 def survival(judged: Assessment) -> Survival:
     """Objects in groups of equal number by area; each image under the attack that is worst for its accuracy."""
-    objects, chosen = judged.study.objects, judged.worst["accuracy"].chosen
-    known = chosen[objects.image] != NOBODY
+    objects, worst_attack = judged.study.objects, judged.worst["accuracy"].chosen
+    known = worst_attack[objects.image] != NOBODY
 
     def in_worst(after: Mapping[str, np.ndarray]) -> np.ndarray:
         pixels = np.stack([objects.clean, *(after[label] for label in judged.labels[1:])])
-        worst: np.ndarray = pixels[chosen[objects.image], np.arange(len(objects.image))]
+        worst: np.ndarray = pixels[worst_attack[objects.image], np.arange(len(objects.image))]
         return worst
 
     edges = np.quantile(objects.area[known], np.arange(1, GROUPS) / GROUPS)
@@ -80,41 +86,41 @@ def survival(judged: Assessment) -> Survival:
     counted = (objects.area, objects.clean, in_worst(objects.correct), in_worst(objects.kept))
     for table, pixels in zip(tables, counted, strict=True):
         np.add.at(table, (objects.image[known], group[known]), pixels[known])
-    largest = tuple(int(objects.area[known & (group == each)].max(initial=0)) for each in range(GROUPS))
+    largest = tuple(int(objects.area[known & (group == number)].max(initial=0)) for number in range(GROUPS))
     area, clean, worst, kept = tables
     return Survival(area, clean, worst, kept, largest)
 
 
-def _check(name: str, judged: Assessment) -> Check:
-    found = survival(judged)
-    lead = found.lead()
+def _check(name: str, assessment: Assessment) -> Check:
+    survived = survival(assessment)
+    lead = survived.lead()
     return Check(
         f"Of the pixels that {name} has right on clean images, fewer survive the battery in the smallest quarter of"
         " the objects than in the largest",
-        f"{span(found.share(0))} % and {span(found.share(-1))} %, difference {span(lead)} points",
+        f"{span(survived.share(0))} % and {span(survived.share(-1))} %, difference {span(lead)} points",
         lead.low > 0,
     )
 
 
-def _kept(judged: Assessment, figure: str) -> float:
-    return judged.worst_score(figure) / judged.score(figure)
+def _kept(assessment: Assessment, figure: str) -> float:
+    return assessment.worst_score(figure) / assessment.score(figure)
 
 
-def _pooled(standing: Mapping[str, Assessment]) -> Check:
+def _pooled(survivors: Mapping[str, Assessment]) -> Check:
     """Whether the image-wise figure sees the loss of small objects that pooling hides."""
-    lower = [name for name, found in standing.items() if _kept(found, "nmiou") < _kept(found, "cmiou")]
+    lower = [name for name, assessment in survivors.items() if _kept(assessment, "nmiou") < _kept(assessment, "cmiou")]
     shown = ", ".join(
-        f"{name} {percent(_kept(found, 'cmiou'))} % of CmIoU and {percent(_kept(found, 'nmiou'))} % of NmIoU"
-        for name, found in standing.items()
+        f"{name} {percent(_kept(assessment, 'cmiou'))} % of CmIoU and {percent(_kept(assessment, 'nmiou'))} % of NmIoU"
+        for name, assessment in survivors.items()
     )
     return Check(
         "NmIoU, which pools nothing, loses a larger part than CmIoU",
-        f"kept {shown}" if standing else "no model still stands",
-        bool(standing) and len(lower) == len(standing),
+        f"kept {shown}" if survivors else "no model still stands",
+        bool(survivors) and len(lower) == len(survivors),
     )
 
 
-def _table(judged: Mapping[str, Assessment]) -> Table:
+def _table(assessments: Mapping[str, Assessment]) -> Table:
     columns = (
         Column("model", "Model"),
         *(Column(f"{figure}_kept", f"{title(figure)}, share kept", "share") for figure in ("cmiou", "nmiou")),
@@ -127,11 +133,11 @@ def _table(judged: Mapping[str, Assessment]) -> Table:
         Column("constant", "One class everywhere, accuracy", "share"),
     )
     rows: list[tuple[Cell, ...]] = []
-    for name, found in judged.items():
-        kept = survival(found)
-        figures = [_kept(found, figure) for figure in ("cmiou", "nmiou")]
+    for name, assessment in assessments.items():
+        kept = survival(assessment)
+        figures = [_kept(assessment, figure) for figure in ("cmiou", "nmiou")]
         quarters = [kept.share(group) for group in range(GROUPS)]
-        ends = (kept.lead(), found.worst_interval("accuracy_foreground"), found.constant("accuracy"))
+        ends = (kept.lead(), assessment.worst_interval("accuracy_foreground"), assessment.constant("accuracy"))
         rows.append((name, *figures, *quarters, *ends))
     note = (
         "Objects are connected pieces of the truth. Share kept: the figure in the worst case over the clean one; for"
@@ -141,7 +147,7 @@ def _table(judged: Mapping[str, Assessment]) -> Table:
     return Table("sizes", "What is left, by figure and by size", columns, tuple(rows), note)
 
 
-def _right(judged: Mapping[str, Assessment]) -> Table:
+def _right(assessments: Mapping[str, Assessment]) -> Table:
     """What is right before and after, for readers who doubt a ratio of small numbers."""
     columns = (
         Column("model", "Model"),
@@ -152,11 +158,11 @@ def _right(judged: Mapping[str, Assessment]) -> Table:
         ),
     )
     rows: list[tuple[Cell, ...]] = []
-    for name, found in judged.items():
-        seen = survival(found)
+    for name, assessment in assessments.items():
+        seen = survival(assessment)
         shares = [right.sum(0) / seen.area.sum(0) for right in (seen.clean, seen.worst)]
         rows.append((name, *(float(share) for state in shares for share in state)))
-    areas = ", ".join(map(str, survival(next(iter(judged.values()))).areas))
+    areas = ", ".join(map(str, survival(next(iter(assessments.values()))).areas))
     note = (
         f"Share of the pixels of a quarter's objects that is right; areas up to {areas} pixels. A whole object has at"
         " least about 18 (a triangle of diameter 6); smaller pieces are what others leave of one. Pixels that an attack"
@@ -165,10 +171,10 @@ def _right(judged: Mapping[str, Assessment]) -> Table:
     return Table("right", "What is right, by size", columns, tuple(rows), note)
 
 
-def _drawing(standing: Mapping[str, Assessment]) -> Drawing:
+def _drawing(survivors: Mapping[str, Assessment]) -> Drawing:
     lines = {}
-    for name, found in standing.items():
-        kept = survival(found)
+    for name, assessment in survivors.items():
+        kept = survival(assessment)
         lines[name] = (kept.areas, (100 * kept.shares(np.ones((1, len(kept.clean))))[0]).tolist())
     caption = (
         "Objects in quarters by area: of the pixels right on clean images, those that survive the battery. A line that"
