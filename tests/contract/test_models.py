@@ -12,24 +12,16 @@ from torch import nn
 
 from segstress import models
 from segstress.models.compact import Compact
+from segstress.models.frameworks import declare_operators
 from segstress.testing import check_model
 
+declare_operators()  # for what this file imports itself
 NEEDED = {
     "hf": "transformers",
     "onnx": "onnx2pytorch",
     "smp": "segmentation_models_pytorch",
     "torchvision": "torchvision",
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def operators():
-    """A CUDA build of torchvision beside a CPU torch imports once these two are declared."""
-    library = torch.library.Library("torchvision", "FRAGMENT")
-    for name in ("nms", "qnms"):
-        if not hasattr(torch.ops.torchvision, name):
-            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    return library  # what it declares lives as long as it does
 
 
 def checkpoint(folder):

@@ -14,18 +14,10 @@ from torch.nn import functional
 
 from segstress import models
 from segstress.core import BadInput
+from segstress.models.frameworks import declare_operators
 
+declare_operators()  # for what these tests import themselves
 IMAGES = torch.rand(2, 3, 65, 70, generator=torch.Generator().manual_seed(0))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def operators() -> torch.library.Library:
-    """A CUDA build of torchvision beside a CPU torch imports once these two are declared."""
-    library = torch.library.Library("torchvision", "FRAGMENT")
-    for name in ("nms", "qnms"):
-        if not hasattr(torch.ops.torchvision, name):
-            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    return library  # what it declares lives as long as it does
 
 
 def settled(network: nn.Module) -> nn.Module:
@@ -63,15 +55,15 @@ def test_smp_pads_what_its_networks_demand() -> None:
         models.load("smp:unet?encoder=resnet35")
 
 
-def segformer(transformers: Any) -> Any:
-    """Two stages and five classes."""
+def segformer(transformers: Any, classes: int = 5) -> Any:
+    """Two stages."""
     stages = {"depths": [1, 1], "sr_ratios": [2, 1], "hidden_sizes": [8, 16], "patch_sizes": [7, 3], "strides": [4, 2]}
     config = transformers.SegformerConfig(
         num_encoder_blocks=2,
         num_attention_heads=[1, 2],
         mlp_ratios=[2, 2],
         decoder_hidden_size=16,
-        num_labels=5,
+        num_labels=classes,
         **stages,
     )
     return transformers.SegformerForSemanticSegmentation(config).eval()
@@ -141,12 +133,12 @@ def test_mask2former_sums_its_masks_on_every_pixel(tmp_path: Path) -> None:
     assert gradient.any()
 
 
-def write_onnx(path: Path, mode: str) -> torch.Tensor:
+def write_onnx(path: Path, mode: str, classes: int = 4) -> torch.Tensor:
     """A convolution whose bias passes through Identity, halved and grown again; returns its weights."""
     pytest.importorskip("onnx2pytorch")
     onnx = pytest.importorskip("onnx")
     node, shape = onnx.helper.make_node, ["batch", 3, "height", "width"]
-    weights = np.random.default_rng(0).normal(size=(4, 3, 2, 2)).astype(np.float32)
+    weights = np.random.default_rng(0).normal(size=(classes, 3, 2, 2)).astype(np.float32)
     nodes = [
         node("Identity", ["shared"], ["bias"]),
         node("Conv", ["images", "weights", "bias"], ["half"], strides=[2, 2]),
@@ -154,13 +146,13 @@ def write_onnx(path: Path, mode: str) -> torch.Tensor:
     ]
     tensors = {
         "weights": weights,
-        "shared": np.arange(4, dtype=np.float32),
+        "shared": np.arange(classes, dtype=np.float32),
         "scales": np.array([1, 1, 2, 2], np.float32),
     }
     graph = onnx.helper.make_graph(
         nodes, "net",
         [onnx.helper.make_tensor_value_info("images", onnx.TensorProto.FLOAT, shape)],
-        [onnx.helper.make_tensor_value_info("logits", onnx.TensorProto.FLOAT, ["batch", 4, "height", "width"])],
+        [onnx.helper.make_tensor_value_info("logits", onnx.TensorProto.FLOAT, ["batch", classes, "height", "width"])],
         [onnx.numpy_helper.from_array(array, name) for name, array in tensors.items()],
     )  # fmt: skip
     opset = onnx.helper.make_opsetid("", 17)
