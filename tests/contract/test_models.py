@@ -47,7 +47,7 @@ def segformer(folder):
         strides=[4, 2],
     )
     transformers.SegformerForSemanticSegmentation(config).save_pretrained(folder)
-    return f"hf:{folder}"
+    return f"hf:{folder}?mean=0.5&std=0.25"
 
 
 def onnx_file(folder):

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.rooms.models.test_frameworks import segformer, write_onnx
+from tests.rooms.models.test_frameworks import write_onnx
+from tests.rooms.models.test_huggingface import segformer
 
 import segstress
 

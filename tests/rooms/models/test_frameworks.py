@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -53,84 +51,6 @@ def test_smp_pads_what_its_networks_demand() -> None:
         models.load("smp:unett")
     with pytest.raises(BadInput, match="unknown smp encoder 'resnet35'"):
         models.load("smp:unet?encoder=resnet35")
-
-
-def segformer(transformers: Any, classes: int = 5) -> Any:
-    """Two stages."""
-    stages = {"depths": [1, 1], "sr_ratios": [2, 1], "hidden_sizes": [8, 16], "patch_sizes": [7, 3], "strides": [4, 2]}
-    config = transformers.SegformerConfig(
-        num_encoder_blocks=2,
-        num_attention_heads=[1, 2],
-        mlp_ratios=[2, 2],
-        decoder_hidden_size=16,
-        num_labels=classes,
-        **stages,
-    )
-    return transformers.SegformerForSemanticSegmentation(config).eval()
-
-
-def test_segformer_is_normalised_and_upsampled_as_its_folder_says(tmp_path: Path) -> None:
-    network = segformer(pytest.importorskip("transformers"))
-    network.save_pretrained(tmp_path)
-    rules = {"rescale_factor": 1 / 255, "do_normalize": True, "image_mean": [0.5] * 3, "image_std": [0.25] * 3}
-    (tmp_path / "preprocessor_config.json").write_text(json.dumps(rules))
-    logits = network((IMAGES - 0.5) / 0.25).logits
-    expected = functional.interpolate(logits, size=(65, 70), mode="bilinear", align_corners=False)
-    segmenter = models.load(f"hf:{tmp_path}")
-    torch.testing.assert_close(segmenter(IMAGES), expected)
-    assert models.load(f"hf:{tmp_path}/config.json")(IMAGES).shape == expected.shape
-
-
-def test_the_preprocessor_may_leave_images_in_0_to_255_and_turn_them_round(tmp_path: Path) -> None:
-    rules = {"do_rescale": False, "do_normalize": False, "do_flip_channel_order": True}
-    (tmp_path / "preprocessor_config.json").write_text(json.dumps(rules))
-    known = models.models.build(f"hf:{tmp_path}").interface()
-    assert (known.scale, known.bgr, known.mean) == (255, True, (0,))
-
-
-def test_transformers_without_all_their_weights_are_refused(tmp_path: Path) -> None:
-    network = segformer(pytest.importorskip("transformers"))
-    network.save_pretrained(tmp_path)
-    weights = {name: tensor for name, tensor in network.state_dict().items() if "classifier" not in name}
-    network.save_pretrained(tmp_path, state_dict=weights)
-    with pytest.raises(BadInput, match=r"lacks weights: decode_head\.classifier"):
-        models.load(f"hf:{tmp_path}")
-    (tmp_path / "model.safetensors").unlink()
-    with pytest.raises(BadInput, match="cannot be loaded"):
-        models.load(f"hf:{tmp_path}")
-    (tmp_path / "config.json").unlink()
-    with pytest.raises(BadInput, match=r"expected a folder of transformers with config\.json"):
-        models.load(f"hf:{tmp_path}")
-
-
-def mask2former(transformers: Any) -> Any:
-    """Six queries and five classes."""
-    stages = ["stage1", "stage2", "stage3", "stage4"]
-    backbone = transformers.SwinConfig(
-        image_size=64, embed_dim=8, depths=[1] * 4, num_heads=[1, 1, 2, 2], window_size=4, out_features=stages
-    )
-    config = transformers.Mask2FormerConfig(
-        backbone_config=backbone, feature_size=32, mask_feature_size=32, hidden_dim=32, encoder_feedforward_dim=16,
-        encoder_layers=1, decoder_layers=2, num_attention_heads=2, dim_feedforward=16, num_queries=6, num_labels=5,
-    )  # fmt: skip
-    return transformers.Mask2FormerForUniversalSegmentation(config).eval()
-
-
-def test_mask2former_sums_its_masks_on_every_pixel(tmp_path: Path) -> None:
-    network = mask2former(pytest.importorskip("transformers"))
-    network.save_pretrained(tmp_path)
-    answer = network(IMAGES)
-    scores = torch.zeros(2, 5, *answer.masks_queries_logits.shape[-2:])
-    for query in range(6):
-        share = answer.class_queries_logits[:, query].softmax(-1)[:, :5, None, None]
-        scores += share * answer.masks_queries_logits[:, query, None].sigmoid()
-    expected = functional.interpolate(scores, size=(65, 70), mode="bilinear", align_corners=False)
-    images = IMAGES.clone().requires_grad_()
-    logits = models.load(f"hf:{tmp_path}")(images)
-    torch.testing.assert_close(logits.exp(), expected, rtol=1e-4, atol=1e-6)
-    (gradient,) = torch.autograd.grad(logits.sum(), images)
-    assert gradient.isfinite().all()
-    assert gradient.any()
 
 
 def write_onnx(path: Path, mode: str, classes: int = 4) -> torch.Tensor:

@@ -22,7 +22,7 @@ PYPROJECT = Path(__file__).parents[3] / "pyproject.toml"
         ("torchvision:fcn_resnet50", "torchvision", "torchvision"),
         ("torchvision:fcn_resnet50", "torchvision.models", "torchvision"),
         ("smp:unet", "segmentation_models_pytorch", "smp"),
-        ("hf:{folder}", "transformers", "hf"),
+        ("hf:{folder}/config.json", "transformers", "hf"),
         ("onnx:{folder}/config.json", "onnx", "onnx"),
     ],
 )
