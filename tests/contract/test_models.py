@@ -18,6 +18,7 @@ from segstress.testing import check_model
 declare_operators()  # for what this file imports itself
 NEEDED = {
     "hf": "transformers",
+    "mmseg": "mmengine",
     "onnx": "onnx2pytorch",
     "smp": "segmentation_models_pytorch",
     "torchvision": "torchvision",
@@ -71,7 +72,8 @@ def onnx_file(folder):
 
 def with_weights(spec, folder):
     """The model with random weights that are the same whenever it is loaded."""
-    torch.save(models.models.build(spec).network().state_dict(), folder / "random.pth")
+    network = models.models.build(spec).network()
+    torch.save(getattr(network, "network", network).state_dict(), folder / "random.pth")
     return f"{spec}&weights={folder / 'random.pth'}"
 
 
@@ -81,6 +83,7 @@ EXAMPLES = {  # how to make each; a new one is added here
     "ensemble": lambda folder: "ensemble?members=compact:cnn,compact:transformer&shares=0.25,0.75",
     "factory": lambda folder: net("Tiny"),
     "hf": segformer,
+    "mmseg": partial(with_weights, "mmseg:segformer_mit-b0_8xb2-160k_ade20k-512x512?classes=4"),
     "onnx": onnx_file,
     "pruned": lambda folder: "pruned:compact:cnn?share=0.3",
     "smp": partial(with_weights, "smp:fpn?encoder=tu-mobilenetv3_small_050&classes=4"),

@@ -40,6 +40,11 @@ EXTRAS = {  # a test holds this equal to pyproject.toml
     ),
     "hf": (Package("transformers", "4.45"),),
     "onnx": (Package("onnx", "1.16"), Package("onnxruntime", "1.18"), Package("onnx2pytorch", "0.5")),
+    "mmseg": (
+        Package("mmcv", "2.0.1", "2.2", ("mmcv-lite", "mmcv")),
+        Package("mmengine", "0.10", "1"),
+        Package("mmseg", "1.2", "2", ("mmsegmentation",)),
+    ),
 }
 
 

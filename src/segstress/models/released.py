@@ -34,6 +34,8 @@ INERT = (
     "pathlib._local.PosixPath",
     "pathlib.Path",
     "mmengine.logging.history_buffer.HistoryBuffer",
+    "builtins.getattr",  # by which that one stores its methods: asked for an attribute, an inert object stays inert
+    "__builtin__.getattr",
 )
 NUMBERS = ("float64", "float32", "float16", "int64", "int32", "int16", "uint8", "bool", "str_")
 

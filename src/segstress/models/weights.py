@@ -130,13 +130,11 @@ def fill(
     missing, unexpected = sorted(wanted.keys() - names.keys()), sorted(names.keys() - wanted.keys())
     untouched = [name for name in missing if _matches(name, ignore) or name.endswith("num_batches_tracked")]
     left_out = [name for name in unexpected if _matches(name, ignore) or _matches(names[name], ignore) or _spare(name)]
-    faults = [
-        [name for name in missing if name not in untouched],
-        [name for name in unexpected if name not in left_out],
-    ]
+    lacking = [name for name in missing if name not in untouched]
+    extra = [name for name in unexpected if name not in left_out]
     used = [name for name in wanted if name in names]
-    if any(faults) or not used:
-        raise BadInput(f"weights '{source}' do not fit: {_unfit(*faults, list(names), list(wanted))}")
+    if lacking or extra or not used:
+        raise BadInput(f"weights '{source}' do not fit: {_unfit(lacking, extra, list(names), list(wanted))}")
     for name in used:
         found, expected = tuple(weights[names[name]].shape), tuple(wanted[name].shape)
         if found != expected:

@@ -49,6 +49,7 @@ def segstress_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         ("segmentation-models-pytorch", "smp:fpn?encoder=tu-mobilenetv3_small_050&classes=7"),
         ("transformers", "hf:net"),
         ("onnx2pytorch", "onnx:net"),
+        ("mmsegmentation", "mmseg:segformer_mit-b0_8xb2-160k_ade20k-512x512?classes=7"),
     ],
 )
 def test_a_fresh_process_attacks_a_model_of_every_framework(
