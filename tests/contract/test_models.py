@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 
 import numpy as np
@@ -70,6 +71,14 @@ def onnx_file(folder):
     return f"onnx:{path}"
 
 
+def torchscript(folder):
+    path = folder / "traced.pt"
+    with warnings.catch_warnings(action="ignore"):
+        network = Compact(name="cnn", classes=4).network().eval()
+        torch.jit.trace(network, torch.rand(1, 3, 16, 16)).save(path)
+    return f"torchscript:{path}"
+
+
 def with_weights(spec, folder):
     """The model with random weights that are the same whenever it is loaded."""
     network = models.models.build(spec).network()
@@ -87,6 +96,7 @@ EXAMPLES = {  # how to make each; a new one is added here
     "onnx": onnx_file,
     "pruned": lambda folder: "pruned:compact:cnn?share=0.3",
     "smp": partial(with_weights, "smp:fpn?encoder=tu-mobilenetv3_small_050&classes=4"),
+    "torchscript": torchscript,
     "torchvision": partial(with_weights, "torchvision:lraspp_mobilenet_v3_large?classes=4"),
 }
 

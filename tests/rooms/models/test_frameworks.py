@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from segstress.core import BadInput
 from segstress.models.frameworks import declare_operators
 
 declare_operators()  # for what these tests import themselves
+FREE = ("batch", "height", "width")
 IMAGES = torch.rand(2, 3, 65, 70, generator=torch.Generator().manual_seed(0))
 
 
@@ -53,11 +56,12 @@ def test_smp_pads_what_its_networks_demand() -> None:
         models.load("smp:unet?encoder=resnet35")
 
 
-def write_onnx(path: Path, mode: str, classes: int = 4) -> torch.Tensor:
+def write_onnx(path: Path, mode: str, classes: int = 4, size: tuple[Any, ...] = FREE) -> torch.Tensor:
     """A convolution whose bias passes through Identity, halved and grown again; returns its weights."""
     pytest.importorskip("onnx2pytorch")
     onnx = pytest.importorskip("onnx")
-    node, shape = onnx.helper.make_node, ["batch", 3, "height", "width"]
+    node, (batch, *sides) = onnx.helper.make_node, size
+    shape = [batch, 3, *sides]
     weights = np.random.default_rng(0).normal(size=(classes, 3, 2, 2)).astype(np.float32)
     nodes = [
         node("Identity", ["shared"], ["bias"]),
@@ -72,7 +76,7 @@ def write_onnx(path: Path, mode: str, classes: int = 4) -> torch.Tensor:
     graph = onnx.helper.make_graph(
         nodes, "net",
         [onnx.helper.make_tensor_value_info("images", onnx.TensorProto.FLOAT, shape)],
-        [onnx.helper.make_tensor_value_info("logits", onnx.TensorProto.FLOAT, ["batch", classes, "height", "width"])],
+        [onnx.helper.make_tensor_value_info("logits", onnx.TensorProto.FLOAT, [batch, classes, *sides])],
         [onnx.numpy_helper.from_array(array, name) for name, array in tensors.items()],
     )  # fmt: skip
     opset = onnx.helper.make_opsetid("", 17)
@@ -100,3 +104,33 @@ def test_onnx_that_torch_computes_otherwise_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"no graph")
     with pytest.raises(BadInput, match="cannot be turned into torch"):
         models.load(f"onnx:{path}")
+
+
+def test_onnx_of_one_size_takes_no_other_and_several_images_in_turn(tmp_path: Path) -> None:
+    path = tmp_path / "mine.onnx"
+    write_onnx(path, "half_pixel", size=(1, 32, 48))
+    segmenter = models.load(f"onnx:{path}")
+    images = IMAGES[..., :32, :48]
+    together = segmenter(images)
+    torch.testing.assert_close(together, torch.cat([segmenter(image) for image in images.split(1)]))
+    with pytest.raises(BadInput, match=r"takes images of 32 x 48, found 65 x 70; .*window=32,48"):
+        segmenter(IMAGES)
+    windows = models.load(f"onnx:{path}?window=32,48")
+    assert windows(IMAGES).shape == (2, 4, 65, 70)
+
+
+def test_torchscript(tmp_path: Path) -> None:
+    network = nn.Sequential(nn.Conv2d(3, 5, 3, padding=1), nn.BatchNorm2d(5), nn.Dropout())
+    with warnings.catch_warnings(action="ignore"):
+        torch.jit.script(network).save(tmp_path / "mine.pt")  # in train mode
+    chosen = models.models.build(f"torchscript:{tmp_path}/mine.pt?mean=0.5&std=0.25")
+    images = IMAGES.clone().requires_grad_()
+    logits = models.load(chosen)(images)
+    torch.testing.assert_close(logits, network.eval()((images - 0.5) / 0.25))
+    assert torch.autograd.grad(logits.square().sum(), images)[0].any()
+    assert chosen.label == "mine"
+    torch.save(network.state_dict(), tmp_path / "mine.pt")
+    with pytest.raises(BadInput, match=r"is no TorchScript.*a state_dict is loaded by"):
+        models.load(chosen)
+    with pytest.raises(BadInput, match="does not exist"):
+        models.load("torchscript:absent.pt")
