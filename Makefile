@@ -1,6 +1,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
-EXTRAS := dev,torchvision,smp,hf,onnx,judge
+EXTRAS := dev,torchvision,smp,hf,onnx,mmseg,judge
 # The embedded checkpoints: normal ones, those that begin with them, and normal ones from other seeds.
 NORMAL := cnn-normal transformer-normal unet-normal cnn-normal-no-grain
 ROBUST := cnn-pgd-at-50 cnn-pgd-at-100 cnn-segpgd-at-100 cnn-ddc-at transformer-pgd-at-100 cnn-pgd-at-50-no-grain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 
 import numpy as np
@@ -12,24 +13,17 @@ from torch import nn
 
 from segstress import models
 from segstress.models.compact import Compact
+from segstress.models.frameworks import declare_operators
 from segstress.testing import check_model
 
+declare_operators()  # for what this file imports itself
 NEEDED = {
     "hf": "transformers",
+    "mmseg": "mmengine",
     "onnx": "onnx2pytorch",
     "smp": "segmentation_models_pytorch",
     "torchvision": "torchvision",
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def operators():
-    """A CUDA build of torchvision beside a CPU torch imports once these two are declared."""
-    library = torch.library.Library("torchvision", "FRAGMENT")
-    for name in ("nms", "qnms"):
-        if not hasattr(torch.ops.torchvision, name):
-            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    return library  # what it declares lives as long as it does
 
 
 def checkpoint(folder):
@@ -55,7 +49,7 @@ def segformer(folder):
         strides=[4, 2],
     )
     transformers.SegformerForSemanticSegmentation(config).save_pretrained(folder)
-    return f"hf:{folder}"
+    return f"hf:{folder}?mean=0.5&std=0.25"
 
 
 def onnx_file(folder):
@@ -77,9 +71,18 @@ def onnx_file(folder):
     return f"onnx:{path}"
 
 
+def torchscript(folder):
+    path = folder / "traced.pt"
+    with warnings.catch_warnings(action="ignore"):
+        network = Compact(name="cnn", classes=4).network().eval()
+        torch.jit.trace(network, torch.rand(1, 3, 16, 16)).save(path)
+    return f"torchscript:{path}"
+
+
 def with_weights(spec, folder):
     """The model with random weights that are the same whenever it is loaded."""
-    torch.save(models.models.build(spec).network().state_dict(), folder / "random.pth")
+    network = models.models.build(spec).network()
+    torch.save(getattr(network, "network", network).state_dict(), folder / "random.pth")
     return f"{spec}&weights={folder / 'random.pth'}"
 
 
@@ -89,9 +92,11 @@ EXAMPLES = {  # how to make each; a new one is added here
     "ensemble": lambda folder: "ensemble?members=compact:cnn,compact:transformer&shares=0.25,0.75",
     "factory": lambda folder: net("Tiny"),
     "hf": segformer,
+    "mmseg": partial(with_weights, "mmseg:segformer_mit-b0_8xb2-160k_ade20k-512x512?classes=4"),
     "onnx": onnx_file,
     "pruned": lambda folder: "pruned:compact:cnn?share=0.3",
     "smp": partial(with_weights, "smp:fpn?encoder=tu-mobilenetv3_small_050&classes=4"),
+    "torchscript": torchscript,
     "torchvision": partial(with_weights, "torchvision:lraspp_mobilenet_v3_large?classes=4"),
 }
 

@@ -119,7 +119,8 @@ def _branches(spec: Mapping[str, Any], outputs: int) -> nn.Module:
     own = dataclasses.fields(models.get(spec["kind"]))
     if "classes" not in {setting.name for setting in own}:
         raise BadInput(f"model {spec['kind']}: the recipe needs {outputs} outputs, and this model cannot be given them")
-    untrained = {key: value for key, value in spec.items() if key not in ("weights", "weights_key")}
+    weights = ("weights", "weights_key", "rename", "ignore")
+    untrained = {key: value for key, value in spec.items() if key not in weights}
     return models.build({**untrained, "classes": outputs}).network()
 
 

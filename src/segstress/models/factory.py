@@ -11,21 +11,19 @@ from pydantic import Field
 from torch import nn
 
 from ..core import BadInput, import_source, settings
-from .model import Model, models, readable
-from .weights import load_weights
+from .model import models, readable
+from .weights import Weighted
 
 
 @models.register("factory")
 @settings
-class Factory(Model):
+class Factory(Weighted):
     """What a function of yours returns: `factory:nets.py:enet` or `factory:package.module:function`."""
 
     positional: ClassVar = "function"
     function: str  # file.py:function or module:function
     classes: int | None = None  # given to the function when it is set
     arguments: dict[str, Any] = Field(default_factory=dict)  # further keywords for the function
-    weights: Path | None = None  # a state_dict; none = the function has loaded its own
-    weights_key: str = ""  # entry of the file that holds the tensors, such as `model`
 
     @property
     def label(self) -> str:
@@ -45,8 +43,7 @@ class Factory(Model):
         network = function(**keywords)
         if not isinstance(network, nn.Module):
             raise BadInput(f"{self.function} returned {type(network).__name__}; expected a torch.nn.Module")
-        if self.weights is not None:
-            load_weights(network, self.weights, self.weights_key)
+        self.fill(network)
         return network
 
     def sources(self) -> tuple[Path, ...]:

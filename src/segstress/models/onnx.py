@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from torch import nn
+from jaxtyping import Float
+from torch import Tensor, nn
 
 from ..core import BadInput, settings
 from .frameworks import framework
@@ -50,7 +52,8 @@ class Onnx(Model):
             raise BadInput(f"model '{self.path}' cannot be turned into torch: {first_line(error)}") from error
         if not difference <= TOLERANCE:
             raise BadInput(f"model '{self.path}': its torch twin differs from onnxruntime by {difference:.1%}")
-        return network
+        shape = [side if isinstance(side, int) else 0 for side in session.get_inputs()[0].shape]
+        return Fixed(network, shape) if any((shape[0], *shape[2:])) else network
 
     def _difference(self, network: nn.Module, session: Any) -> float:
         """The largest difference between the two, as a share of the largest output."""
@@ -60,8 +63,37 @@ class Onnx(Model):
         expected = session.run(None, {entry.name: image})[0]
         with torch.no_grad():
             answer = network(torch.from_numpy(image))
-        found = (answer[0] if isinstance(answer, tuple | list) else answer).numpy()
+        found = _first(answer).numpy()
         return float(np.abs(found - expected).max() / np.abs(expected).max())
+
+
+class Fixed(nn.Module):
+    """A graph that takes one size alone, or one number of images."""
+
+    def __init__(self, network: nn.Module, shape: Sequence[int]) -> None:
+        super().__init__()
+        self.network = network
+        self.shape = tuple(shape)  # 0 = any
+
+    def forward(self, images: Float[Tensor, "b c h w"]) -> Tensor:
+        """The network's answer, image by image where it takes one at a time."""
+        number, _, *sides = self.shape
+        if any(side not in (0, found) for side, found in zip(sides, images.shape[2:], strict=True)):
+            wanted, found = (" x ".join(str(side or "any") for side in each) for each in (sides, images.shape[2:]))
+            raise BadInput(
+                f"the ONNX graph takes images of {wanted}, found {found}; resize the data, look through windows "
+                f"(window={sides[0]},{sides[1]}) or export it with free sides"
+            )
+        if number not in (0, 1, len(images)):
+            raise BadInput(f"the ONNX graph takes {number} images at a time, found {len(images)}; export it for 1")
+        if number != 1 or len(images) == 1:
+            return _first(self.network(images))
+        return torch.cat([_first(self.network(image)) for image in images.split(1)])
+
+
+def _first(answer: Any) -> Tensor:
+    found: Tensor = answer[0] if isinstance(answer, tuple | list) else answer
+    return found
 
 
 def _name_twice(graph: Any) -> None:

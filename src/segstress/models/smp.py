@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -12,13 +11,13 @@ from torch import nn
 from ..core import settings
 from .frameworks import IMAGENET, framework
 from .interface import Interface, Pad
-from .model import Model, check_known, models, readable
-from .weights import load_weights
+from .model import check_known, models, readable
+from .weights import Weighted
 
 
 @models.register("smp")
 @settings
-class SMP(Model):
+class SMP(Weighted):
     """A decoder of segmentation_models_pytorch on an encoder: `smp:unet?encoder=resnet34&classes=21&weights=a.pth`."""
 
     positional: ClassVar = "architecture"
@@ -27,8 +26,6 @@ class SMP(Model):
     classes: int = 21
     channels: int = 3  # of the images
     arguments: dict[str, Any] = Field(default_factory=dict)  # further keywords for smp.create_model
-    weights: Path | None = None  # a state_dict; none = untrained, nothing is ever downloaded
-    weights_key: str = ""  # entry of the file that holds the tensors
 
     @property
     def label(self) -> str:
@@ -50,6 +47,5 @@ class SMP(Model):
             check_known("smp encoder", self.encoder, smp.encoders.get_encoder_names())
         shape = {"encoder_name": self.encoder, "in_channels": self.channels, "classes": self.classes}
         network: nn.Module = smp.create_model(self.architecture, encoder_weights=None, **shape, **self.arguments)
-        if self.weights:
-            load_weights(network, self.weights, self.weights_key)
+        self.fill(network)
         return network

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import ClassVar
 
 from torch import nn
@@ -10,20 +9,18 @@ from torch import nn
 from ..core import settings
 from .frameworks import IMAGENET, framework
 from .interface import Interface
-from .model import Model, check_known, models, readable
-from .weights import fill, read_weights
+from .model import check_known, models, readable
+from .weights import Weighted, read_weights
 
 
 @models.register("torchvision")
 @settings
-class Torchvision(Model):
+class Torchvision(Weighted):
     """A network of torchvision with weights of yours: `torchvision:deeplabv3_resnet50?weights=mine.pth`."""
 
     positional: ClassVar = "name"
     name: str
     classes: int = 21
-    weights: Path | None = None  # a state_dict; none = untrained, nothing is ever downloaded
-    weights_key: str = ""  # entry of the file that holds the tensors
 
     @property
     def label(self) -> str:
@@ -44,6 +41,5 @@ class Torchvision(Model):
         network: nn.Module = get_model(
             self.name, weights=None, weights_backbone=None, num_classes=self.classes, **auxiliary
         )
-        if self.weights:
-            fill(network, weights, str(self.weights))
+        self.fill(network)
         return network

@@ -1,69 +1,180 @@
-"""Weights from files: tensors only, never pickled code, and every name and shape must fit."""
+"""Weights from files as authors release them: tensors only, never pickled code, and every tensor is accounted for."""
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import safetensors
-import torch
-from safetensors.torch import load_file
+from pydantic import BeforeValidator, Field
 from torch import Tensor, nn
 
-from ..core import BadInput
-from .model import first_line
+from ..core import BadInput, settings
+from .model import Model
+from .released import brief, only_tensors, read_file
+
+WRAPPERS = ("module.", "_orig_mod.")  # what DataParallel and torch.compile put before every name
+OWNERS = ("model.", "network.", "net.")  # attributes under which trainers keep a network
+COUNTERS = ("n_averaged",)  # of averaged weights: how many there were
 
 
-def load_weights(network: nn.Module, path: Path, key: str = "") -> None:
+def _pairs(value: Any) -> Any:
+    """`old:new,other:` is how a command line writes a mapping; YAML reads what ends in a colon as one."""
+    pairs: dict[str, str] = {}
+    for item in value if isinstance(value, list | tuple) else [value]:
+        found = item if isinstance(item, Mapping) else [str(item).partition(":")[::2]]
+        pairs.update({str(old): str(new or "") for old, new in dict(found).items()})
+    return pairs
+
+
+def _several(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+@settings
+class Weighted(Model):
+    """A model whose weights are in a file of their own."""
+
+    weights: Path | None = None  # safetensors or torch file; none = as the network is made, nothing is ever downloaded
+    weights_key: str = ""  # entry of the file that holds the tensors, where it has several: `model_ema`
+    rename: Annotated[dict[str, str], BeforeValidator(_pairs)] = Field(default_factory=dict)  # beginnings: old:new
+    ignore: Annotated[tuple[str, ...], BeforeValidator(_several)] = ()  # beginnings or patterns (*) to leave out
+
+    def fill(self, network: nn.Module) -> Loaded:
+        """Load the weights that are named, if any, and tell what became of every tensor."""
+        if self.weights is None:
+            return Loaded()
+        weights = read_weights(self.weights, self.weights_key)
+        return fill(network, weights, str(self.weights), self.rename, self.ignore)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What became of every tensor of a file and of a network."""
+
+    used: tuple[str, ...] = ()  # names in the network that were filled
+    renamed: tuple[tuple[str, str], ...] = ()  # in the file, in the network
+    left_out: tuple[str, ...] = ()  # of the file, not used
+    untouched: tuple[str, ...] = ()  # of the network, not filled
+
+    def lines(self) -> list[str]:
+        """The report, one line for each tensor."""
+        origin = {new: old for old, new in self.renamed}
+        used = [f"used      {name}" + (f" (was {origin[name]})" if name in origin else "") for name in self.used]
+        left = [f"left out  {name}" for name in self.left_out]
+        return [*used, *left, *(f"untouched {name}" for name in self.untouched)]
+
+    def __str__(self) -> str:
+        counts = {"used": self.used, "renamed": self.renamed, "left out": self.left_out, "untouched": self.untouched}
+        return ", ".join(f"{len(names)} {what}" for what, names in counts.items())
+
+
+def load_weights(network: nn.Module, path: Path, key: str = "") -> Loaded:
     """Fill a network from a file; `key` names the entry that holds the tensors, such as `model`."""
-    fill(network, read_weights(path, key), str(path))
+    return fill(network, read_weights(path, key), str(path))
 
 
 def read_weights(path: Path, key: str = "") -> dict[str, Tensor]:
-    """The named tensors of a safetensors or torch file."""
+    """The named tensors of a safetensors or torch file; without a key it must be plain which entry holds them."""
     if not path.is_file():
         raise BadInput(f"weights '{path}' do not exist; expected a .safetensors or torch file")
-    found = _read(path)
+    found = read_file(path)
     for part in filter(None, key.split(".")):
         if not isinstance(found, Mapping) or part not in found:
-            raise BadInput(f"weights '{path}': no entry '{key}'; found {_brief(found)}")
+            raise BadInput(f"weights '{path}': no entry '{key}'; found {brief(found)}")
         found = found[part]
-    if not isinstance(found, Mapping) or not found or not all(isinstance(value, Tensor) for value in found.values()):
-        raise BadInput(f"weights '{path}': expected named tensors, found {_brief(found)}; weights_key names the entry")
-    wrapped = all(name.startswith("module.") for name in found)  # saved from a DataParallel
-    return {name.removeprefix("module.") if wrapped else name: value for name, value in found.items()}
+    if not only_tensors(found):
+        found = _only_entry(found, path)
+    weights = {str(name): tensor for name, tensor in found.items()}
+    for prefix in WRAPPERS:
+        if all(name.startswith(prefix) or name in COUNTERS for name in weights):
+            weights = {name.removeprefix(prefix): tensor for name, tensor in weights.items()}
+    return weights
 
 
-def fill(network: nn.Module, weights: Mapping[str, Tensor], source: str) -> None:
-    """Copy tensors into a network whose names and shapes are exactly theirs."""
+def _only_entry(found: Any, path: Path) -> Mapping[str, Tensor]:
+    """The one entry that holds named tensors; of several the user must choose, an average or the last step."""
+    entries = dict(_entries(found))
+    if len(entries) == 1:
+        return next(iter(entries.values()))
+    if entries:
+        raise BadInput(f"weights '{path}' hold {' and '.join(entries)}; set weights_key to the one you want")
+    raise BadInput(f"weights '{path}': expected named tensors, found {brief(found)}; weights_key names the entry")
+
+
+def _entries(found: Any, place: str = "") -> Iterable[tuple[str, Mapping[str, Tensor]]]:
+    """Entries of named tensors, with their keys; an optimizer's are numbered."""
+    for name, value in found.items() if isinstance(found, Mapping) else ():
+        if not isinstance(name, str):
+            continue
+        if only_tensors(value):
+            yield f"{place}{name}", value
+        elif isinstance(value, Mapping):
+            yield from _entries(value, f"{place}{name}.")
+
+
+def fill(
+    network: nn.Module,
+    weights: Mapping[str, Tensor],
+    source: str,
+    rename: Mapping[str, str] | None = None,
+    ignore: Sequence[str] = (),
+) -> Loaded:
+    """Copy tensors into a network; whatever has no place, on either side, is refused unless it is harmless or ignored.
+
+    Harmless are heads that only training uses and counters that no answer depends on."""
     wanted = network.state_dict()
-    missing, unexpected = sorted(wanted.keys() - weights.keys()), sorted(weights.keys() - wanted.keys())
-    if missing or unexpected:
-        raise BadInput(f"weights '{source}' do not fit: missing {_brief(missing)}; unexpected {_brief(unexpected)}")
-    for name, tensor in wanted.items():
-        found, expected = tuple(weights[name].shape), tuple(tensor.shape)
+    names = _names(weights, wanted, rename or {}, source)  # in the network -> in the file
+    missing, unexpected = sorted(wanted.keys() - names.keys()), sorted(names.keys() - wanted.keys())
+    untouched = [name for name in missing if _matches(name, ignore) or name.endswith("num_batches_tracked")]
+    left_out = [name for name in unexpected if _matches(name, ignore) or _matches(names[name], ignore) or _spare(name)]
+    lacking = [name for name in missing if name not in untouched]
+    extra = [name for name in unexpected if name not in left_out]
+    used = [name for name in wanted if name in names]
+    if lacking or extra or not used:
+        raise BadInput(f"weights '{source}' do not fit: {_unfit(lacking, extra, list(names), list(wanted))}")
+    for name in used:
+        found, expected = tuple(weights[names[name]].shape), tuple(wanted[name].shape)
         if found != expected:
             raise BadInput(f"weights '{source}' do not fit: {name} has shape {found}, expected {expected}")
-    network.load_state_dict(weights)
+    network.load_state_dict({name: weights[names[name]] for name in used}, strict=False)
+    renamed = tuple((names[name], name) for name in used if names[name] != name)
+    return Loaded(tuple(used), renamed, tuple(names[name] for name in left_out), tuple(untouched))
 
 
-def _read(path: Path) -> Any:
-    try:
-        if path.suffix == ".safetensors":
-            return load_file(path)
-        return torch.load(path, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
-        raise BadInput(f"weights '{path}' hold more than tensors and are refused; save a state_dict alone") from error
-    except (safetensors.SafetensorError, RuntimeError, EOFError, OSError) as error:
-        raise BadInput(f"weights '{path}' cannot be read: {first_line(error)}") from error
+def _names(weights: Iterable[str], wanted: Iterable[str], rename: Mapping[str, str], source: str) -> dict[str, str]:
+    """The file's names by those that they have in the network: renamed, and freed from a common beginning."""
+    names: dict[str, str] = {}
+    unused = set(rename)
+    for name in weights:
+        old = next((old for old in rename if name.startswith(old)), None)
+        unused -= {old or ""}
+        new = name if old is None else rename[old] + name.removeprefix(old)
+        if new in names:
+            raise BadInput(f"weights '{source}': '{names[new]}' and '{name}' would both be named '{new}'")
+        names[new] = name
+    if unused - {""}:
+        raise BadInput(f"weights '{source}': rename: no name begins with '{min(unused)}'; found {brief(list(names))}")
+    for owner in OWNERS:
+        if all(name.startswith(owner) for name in names) and not any(name.startswith(owner) for name in wanted):
+            names = {name.removeprefix(owner): old for name, old in names.items()}
+    return names
 
 
-def _brief(names: Any) -> str:
-    """A few of the names, and how many there are."""
-    if not isinstance(names, Mapping | list):
-        return type(names).__name__
-    shown = [str(name) for name in names][:3]
-    more = f", ... ({len(names)})" if len(names) > len(shown) else ""
-    return ", ".join(shown) + more if shown else "none"
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, each) if "*" in each else name.startswith(each) for each in patterns)
+
+
+def _spare(name: str) -> bool:
+    """Whether a tensor that the network has no place for belongs to a head for training, or counts something."""
+    parts = name.split(".")
+    return parts[0].startswith("aux") or parts[-1] in ("num_batches_tracked", *COUNTERS)
+
+
+def _unfit(missing: list[str], unexpected: list[str], found: list[str], wanted: list[str]) -> str:
+    """What differs; of another architecture, how both begin."""
+    if 2 * len(missing) > len(wanted):
+        return f"another architecture? The file has {brief(found, 5)}; the network wants {brief(wanted, 5)}"
+    return f"missing {brief(missing, 5)}; unexpected {brief(unexpected, 5)}; rename and ignore may bring them together"

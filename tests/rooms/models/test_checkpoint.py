@@ -77,7 +77,7 @@ def test_the_interface_comes_from_the_card_and_the_user_may_change_it(tmp_path: 
     [
         ({}, "no 'architecture'"),
         ({"architecture": "compact:cnn?classes=4"}, r"classify\.weight has shape \(3, 24, 1, 1\), expected \(4"),
-        ({"architecture": "compact:transformer"}, "do not fit: missing"),
+        ({"architecture": "compact:transformer"}, "do not fit: another architecture"),
         ({"architecture": "compat:cnn"}, "unknown model 'compat'"),
     ],
 )

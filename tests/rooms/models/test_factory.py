@@ -107,7 +107,7 @@ def change(weights: dict[str, torch.Tensor], how: str) -> Any:
         return {**weights, "2.bias": torch.zeros(7)}
     if how == "pickled":
         return {"weights": weights, "network": nn.Identity()}
-    return {"epoch": 1, "model": weights}
+    return {"epoch": 1, "model": weights, "ema": weights}
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def change(weights: dict[str, torch.Tensor], how: str) -> Any:
         ("unexpected", "missing none; unexpected 3.weight"),
         ("shape", r"2\.bias has shape \(7,\), expected \(5,\)"),
         ("pickled", "hold more than tensors and are refused"),
-        ("entry", "found epoch, model; weights_key names the entry"),
+        ("entry", "hold model and ema; set weights_key to the one you want"),
     ],
 )
 def test_weights_that_do_not_fit_are_refused(

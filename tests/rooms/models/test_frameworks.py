@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,11 @@ from torch.nn import functional
 
 from segstress import models
 from segstress.core import BadInput
+from segstress.models.frameworks import declare_operators
 
+declare_operators()  # for what these tests import themselves
+FREE = ("batch", "height", "width")
 IMAGES = torch.rand(2, 3, 65, 70, generator=torch.Generator().manual_seed(0))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def operators() -> torch.library.Library:
-    """A CUDA build of torchvision beside a CPU torch imports once these two are declared."""
-    library = torch.library.Library("torchvision", "FRAGMENT")
-    for name in ("nms", "qnms"):
-        if not hasattr(torch.ops.torchvision, name):
-            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    return library  # what it declares lives as long as it does
 
 
 def settled(network: nn.Module) -> nn.Module:
@@ -63,90 +56,13 @@ def test_smp_pads_what_its_networks_demand() -> None:
         models.load("smp:unet?encoder=resnet35")
 
 
-def segformer(transformers: Any) -> Any:
-    """Two stages and five classes."""
-    stages = {"depths": [1, 1], "sr_ratios": [2, 1], "hidden_sizes": [8, 16], "patch_sizes": [7, 3], "strides": [4, 2]}
-    config = transformers.SegformerConfig(
-        num_encoder_blocks=2,
-        num_attention_heads=[1, 2],
-        mlp_ratios=[2, 2],
-        decoder_hidden_size=16,
-        num_labels=5,
-        **stages,
-    )
-    return transformers.SegformerForSemanticSegmentation(config).eval()
-
-
-def test_segformer_is_normalised_and_upsampled_as_its_folder_says(tmp_path: Path) -> None:
-    network = segformer(pytest.importorskip("transformers"))
-    network.save_pretrained(tmp_path)
-    rules = {"rescale_factor": 1 / 255, "do_normalize": True, "image_mean": [0.5] * 3, "image_std": [0.25] * 3}
-    (tmp_path / "preprocessor_config.json").write_text(json.dumps(rules))
-    logits = network((IMAGES - 0.5) / 0.25).logits
-    expected = functional.interpolate(logits, size=(65, 70), mode="bilinear", align_corners=False)
-    segmenter = models.load(f"hf:{tmp_path}")
-    torch.testing.assert_close(segmenter(IMAGES), expected)
-    assert models.load(f"hf:{tmp_path}/config.json")(IMAGES).shape == expected.shape
-
-
-def test_the_preprocessor_may_leave_images_in_0_to_255_and_turn_them_round(tmp_path: Path) -> None:
-    rules = {"do_rescale": False, "do_normalize": False, "do_flip_channel_order": True}
-    (tmp_path / "preprocessor_config.json").write_text(json.dumps(rules))
-    known = models.models.build(f"hf:{tmp_path}").interface()
-    assert (known.scale, known.bgr, known.mean) == (255, True, (0,))
-
-
-def test_transformers_without_all_their_weights_are_refused(tmp_path: Path) -> None:
-    network = segformer(pytest.importorskip("transformers"))
-    network.save_pretrained(tmp_path)
-    weights = {name: tensor for name, tensor in network.state_dict().items() if "classifier" not in name}
-    network.save_pretrained(tmp_path, state_dict=weights)
-    with pytest.raises(BadInput, match=r"lacks weights: decode_head\.classifier"):
-        models.load(f"hf:{tmp_path}")
-    (tmp_path / "model.safetensors").unlink()
-    with pytest.raises(BadInput, match="cannot be loaded"):
-        models.load(f"hf:{tmp_path}")
-    (tmp_path / "config.json").unlink()
-    with pytest.raises(BadInput, match=r"expected a folder of transformers with config\.json"):
-        models.load(f"hf:{tmp_path}")
-
-
-def mask2former(transformers: Any) -> Any:
-    """Six queries and five classes."""
-    stages = ["stage1", "stage2", "stage3", "stage4"]
-    backbone = transformers.SwinConfig(
-        image_size=64, embed_dim=8, depths=[1] * 4, num_heads=[1, 1, 2, 2], window_size=4, out_features=stages
-    )
-    config = transformers.Mask2FormerConfig(
-        backbone_config=backbone, feature_size=32, mask_feature_size=32, hidden_dim=32, encoder_feedforward_dim=16,
-        encoder_layers=1, decoder_layers=2, num_attention_heads=2, dim_feedforward=16, num_queries=6, num_labels=5,
-    )  # fmt: skip
-    return transformers.Mask2FormerForUniversalSegmentation(config).eval()
-
-
-def test_mask2former_sums_its_masks_on_every_pixel(tmp_path: Path) -> None:
-    network = mask2former(pytest.importorskip("transformers"))
-    network.save_pretrained(tmp_path)
-    answer = network(IMAGES)
-    scores = torch.zeros(2, 5, *answer.masks_queries_logits.shape[-2:])
-    for query in range(6):
-        share = answer.class_queries_logits[:, query].softmax(-1)[:, :5, None, None]
-        scores += share * answer.masks_queries_logits[:, query, None].sigmoid()
-    expected = functional.interpolate(scores, size=(65, 70), mode="bilinear", align_corners=False)
-    images = IMAGES.clone().requires_grad_()
-    logits = models.load(f"hf:{tmp_path}")(images)
-    torch.testing.assert_close(logits.exp(), expected, rtol=1e-4, atol=1e-6)
-    (gradient,) = torch.autograd.grad(logits.sum(), images)
-    assert gradient.isfinite().all()
-    assert gradient.any()
-
-
-def write_onnx(path: Path, mode: str) -> torch.Tensor:
+def write_onnx(path: Path, mode: str, classes: int = 4, size: tuple[Any, ...] = FREE) -> torch.Tensor:
     """A convolution whose bias passes through Identity, halved and grown again; returns its weights."""
     pytest.importorskip("onnx2pytorch")
     onnx = pytest.importorskip("onnx")
-    node, shape = onnx.helper.make_node, ["batch", 3, "height", "width"]
-    weights = np.random.default_rng(0).normal(size=(4, 3, 2, 2)).astype(np.float32)
+    node, (batch, *sides) = onnx.helper.make_node, size
+    shape = [batch, 3, *sides]
+    weights = np.random.default_rng(0).normal(size=(classes, 3, 2, 2)).astype(np.float32)
     nodes = [
         node("Identity", ["shared"], ["bias"]),
         node("Conv", ["images", "weights", "bias"], ["half"], strides=[2, 2]),
@@ -154,13 +70,13 @@ def write_onnx(path: Path, mode: str) -> torch.Tensor:
     ]
     tensors = {
         "weights": weights,
-        "shared": np.arange(4, dtype=np.float32),
+        "shared": np.arange(classes, dtype=np.float32),
         "scales": np.array([1, 1, 2, 2], np.float32),
     }
     graph = onnx.helper.make_graph(
         nodes, "net",
         [onnx.helper.make_tensor_value_info("images", onnx.TensorProto.FLOAT, shape)],
-        [onnx.helper.make_tensor_value_info("logits", onnx.TensorProto.FLOAT, ["batch", 4, "height", "width"])],
+        [onnx.helper.make_tensor_value_info("logits", onnx.TensorProto.FLOAT, [batch, classes, *sides])],
         [onnx.numpy_helper.from_array(array, name) for name, array in tensors.items()],
     )  # fmt: skip
     opset = onnx.helper.make_opsetid("", 17)
@@ -188,3 +104,33 @@ def test_onnx_that_torch_computes_otherwise_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"no graph")
     with pytest.raises(BadInput, match="cannot be turned into torch"):
         models.load(f"onnx:{path}")
+
+
+def test_onnx_of_one_size_takes_no_other_and_several_images_in_turn(tmp_path: Path) -> None:
+    path = tmp_path / "mine.onnx"
+    write_onnx(path, "half_pixel", size=(1, 32, 48))
+    segmenter = models.load(f"onnx:{path}")
+    images = IMAGES[..., :32, :48]
+    together = segmenter(images)
+    torch.testing.assert_close(together, torch.cat([segmenter(image) for image in images.split(1)]))
+    with pytest.raises(BadInput, match=r"takes images of 32 x 48, found 65 x 70; .*window=32,48"):
+        segmenter(IMAGES)
+    windows = models.load(f"onnx:{path}?window=32,48")
+    assert windows(IMAGES).shape == (2, 4, 65, 70)
+
+
+def test_torchscript(tmp_path: Path) -> None:
+    network = nn.Sequential(nn.Conv2d(3, 5, 3, padding=1), nn.BatchNorm2d(5), nn.Dropout())
+    with warnings.catch_warnings(action="ignore"):
+        torch.jit.script(network).save(tmp_path / "mine.pt")  # in train mode
+    chosen = models.models.build(f"torchscript:{tmp_path}/mine.pt?mean=0.5&std=0.25")
+    images = IMAGES.clone().requires_grad_()
+    logits = models.load(chosen)(images)
+    torch.testing.assert_close(logits, network.eval()((images - 0.5) / 0.25))
+    assert torch.autograd.grad(logits.square().sum(), images)[0].any()
+    assert chosen.label == "mine"
+    torch.save(network.state_dict(), tmp_path / "mine.pt")
+    with pytest.raises(BadInput, match=r"is no TorchScript.*a state_dict is loaded by"):
+        models.load(chosen)
+    with pytest.raises(BadInput, match="does not exist"):
+        models.load("torchscript:absent.pt")

@@ -6,15 +6,16 @@ import json
 
 import pytest
 import torch
-from tests.rooms.models.test_frameworks import operators  # noqa: F401 (declares what torchvision misses)
 
 from segstress import load_model
 from segstress.core import BadInput
 from segstress.fitting.train import task_of, train
+from segstress.models.frameworks import declare_operators
 from segstress.training.trainee import adapt
 
 from .conftest import NETWORKS
 
+declare_operators()  # for what these tests import themselves
 SHIFTED = f"factory:{NETWORKS}:grouped?mean=0.5&std=0.2&pad=8"
 
 

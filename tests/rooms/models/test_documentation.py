@@ -1,0 +1,54 @@
+"""docs/models.md says what works: its specs are built, its worked example is run on a network of that layout."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from segstress import models
+
+TEXT = (Path(__file__).parents[3] / "docs" / "models.md").read_text()
+KINDS = "|".join(models.models.names())
+SPECS = re.findall(rf"`((?:{KINDS})[:?][^`]+)`", TEXT)
+SEMSEG = """
+from torch import nn
+
+class PSPNet(nn.Module):
+    def __init__(self, layers=50, classes=2, zoom_factor=8, pretrained=True):
+        super().__init__()
+        assert not pretrained
+        self.layer0 = nn.Sequential(nn.Conv2d(3, 4, 3, 8, 1), nn.BatchNorm2d(4))
+        self.cls = nn.Sequential(nn.Conv2d(4, 4, 1), nn.Conv2d(4, classes, 1))
+        self.aux = nn.Sequential(nn.Conv2d(4, classes, 1)) if self.training else None
+
+    def forward(self, x, y=None):
+        size = x.shape[-2:]
+        assert all((side - 1) % 8 == 0 for side in size)
+        return nn.functional.interpolate(self.cls(self.layer0(x)), size=size, mode="bilinear", align_corners=True)
+"""
+
+
+@pytest.mark.parametrize("spec", [spec for spec in SPECS if not spec.endswith(":")])
+def test_specs_are_built(spec: str) -> None:
+    assert models.models.build(spec).label
+
+
+def test_every_kind_is_mentioned() -> None:
+    assert {re.split("[:?]", spec)[0] for spec in SPECS} == set(models.models.names()) - {"pruned"}  # made by contests
+
+
+def test_the_worked_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    (spec,) = re.findall(r"```text\n(.*?)\n```", TEXT, re.DOTALL)
+    (tmp_path / "DDC-AT" / "model").mkdir(parents=True)
+    (tmp_path / "DDC-AT" / "model" / "pspnet.py").write_text(SEMSEG)
+    (tmp_path / "DDC-AT" / "stress.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    network = models.models.build(re.sub("&weights=[^&]+", "", spec)).network()
+    weights = {f"module.{name}": torch.randn_like(tensor.float()) for name, tensor in network.state_dict().items()}
+    torch.save({"epoch": 50, "state_dict": weights, "optimizer": {"state": {}}}, "train_epoch_50.pth")
+    assert models.load(spec)(torch.rand(1, 3, 60, 70)).shape == (1, 21, 60, 70)
+    assert models.load(f"{spec}&window=33")(torch.rand(1, 3, 60, 70)).shape == (1, 21, 60, 70)
