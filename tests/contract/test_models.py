@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 import torch
 from tests.conftest import net
+from tests.nets import Tiny
 from torch import nn
 
 from segstress import models
 from segstress.models.compact import Compact
+from segstress.models.memory import lend
 from segstress.testing import check_model
 
 NEEDED = {
@@ -83,12 +85,14 @@ def with_weights(spec, folder):
     return f"{spec}&weights={folder / 'random.pth'}"
 
 
+LENT = Tiny()  # lives as long as this module
 EXAMPLES = {  # how to make each; a new one is added here
     "checkpoint": checkpoint,
     "compact": lambda folder: "compact:cnn?classes=4",
     "ensemble": lambda folder: "ensemble?members=compact:cnn,compact:transformer&shares=0.25,0.75",
     "factory": lambda folder: net("Tiny"),
     "hf": segformer,
+    "memory": lambda folder: models.models.spec(lend(LENT)),
     "onnx": onnx_file,
     "pruned": lambda folder: "pruned:compact:cnn?share=0.3",
     "smp": partial(with_weights, "smp:fpn?encoder=tu-mobilenetv3_small_050&classes=4"),
