@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from tests.nets import Tiny
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -15,7 +16,6 @@ import segstress
 from segstress.core import BadImage, BadInput
 from segstress.data import wrap
 from segstress.models.memory import content_of, lend
-from tests.nets import Tiny
 
 ASKED = {"attack": "pgd?steps=2", "eps": "8/255"}
 
