@@ -34,8 +34,8 @@ class Worker:
     plugins: tuple[str, ...] = ()
     done_at: float = 0.0  # share of correct pixels at which an image is finished
 
-    def __call__(self, unit: Unit) -> tuple[int, list[Timing]]:
-        """Evaluate a unit, cell after cell, and write a shard for each; the number of answers, and their times."""
+    def __call__(self, unit: Unit) -> tuple[Unit, list[Timing]]:
+        """Evaluate a unit, cell after cell, and write a shard for each; the unit, and the times of its images."""
         finished, timings = dict(unit.finished), []
         decode = cache(datasets.build(unit.steps[0][0].data).read)  # all its cells look at the same images
         for cell, ids in unit.steps:
@@ -50,7 +50,7 @@ class Worker:
             Store(self.folder).add(cell, shard)
             if len(unit.steps) > 1:
                 finished |= finishers(cell.key, shard.images, self.done_at)
-        return unit.answers, timings
+        return unit, timings
 
     def evaluate(self, cell: Cell, ids: Sequence[str], decode: Callable[[str], Sample] | None = None) -> Shard:
         """The answers of one cell to some images."""
