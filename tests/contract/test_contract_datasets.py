@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from segstress.core import settings
-from segstress.data import datasets
+from segstress.data import datasets, wrap
 from segstress.data.shapes import Shapes
 from segstress.testing import check_dataset
 
@@ -78,6 +78,7 @@ def write_list(root):
     pq.write_table(pa.table({"path": ["a.png"]}), root / "list.parquet")
 
 
+MEMORY = wrap([(PHOTO.astype(np.uint8) // 2, np.array([[0, 1, 2, 255, 1, 0]] * 4))] * 2, classes=3)
 LAYOUTS = {  # the class behind a name -> a tree in its layout, and how the spec goes on; a new one is added here
     "Shapes": (lambda root: None, "shapes:test?count=3&size=24"),
     "Voc": (write_voc, "{name}:{root}"),
@@ -86,6 +87,7 @@ LAYOUTS = {  # the class behind a name -> a tree in its layout, and how the spec
     "Folder": (write_folder, "{name}:{root}?classes=zero,one,two&ignore=255"),
     "Camvid": (write_camvid, "{name}:{root}"),
     "Tar": (write_tar, "{name}:{root}/shard.tar"),
+    "Wrapped": (lambda root: None, f"memory:mine?content={MEMORY.content}&classes=3&ignore=255"),
     "Listed": (write_list, "{name}:{root}/list.parquet"),
 }
 OWN_LAYOUTS = {  # presets whose files lie otherwise

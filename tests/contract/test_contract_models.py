@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 import torch
 from tests.conftest import net
+from tests.nets import Tiny
 from torch import nn
 
 from segstress import models
 from segstress.models.compact import Compact
 from segstress.models.frameworks import declare_operators
+from segstress.models.memory import lend
 from segstress.testing import check_model
 
 declare_operators()  # for what this file imports itself
@@ -86,6 +88,7 @@ def with_weights(spec, folder):
     return f"{spec}&weights={folder / 'random.pth'}"
 
 
+LENT = Tiny()  # lives as long as this module
 EXAMPLES = {  # how to make each; a new one is added here
     "checkpoint": checkpoint,
     "compact": lambda folder: "compact:cnn?classes=4",
@@ -93,6 +96,7 @@ EXAMPLES = {  # how to make each; a new one is added here
     "factory": lambda folder: net("Tiny"),
     "hf": segformer,
     "mmseg": partial(with_weights, "mmseg:segformer_mit-b0_8xb2-160k_ade20k-512x512?classes=4"),
+    "memory": lambda folder: models.models.spec(lend(LENT)),
     "onnx": onnx_file,
     "pruned": lambda folder: "pruned:compact:cnn?share=0.3",
     "smp": partial(with_weights, "smp:fpn?encoder=tu-mobilenetv3_small_050&classes=4"),

@@ -1,10 +1,28 @@
 """What Python users call."""
 
-from ..data import load as load_data
-from ..evaluation import Evaluated, evaluate
 from ..evaluation.corrupt import corrupt
-from ..evaluation.verify import verify
-from ..models import load as load_model
+from .asking import load_data, load_model
+from .results import Evaluated, LocalDamage, SmallestChanges
+from .runs import evaluate, minimal, spatial
 from .tensors import Attacked, attack
+from .walks import Ranked, compete, doctor, report, train, verify
 
-__all__ = ["Attacked", "Evaluated", "attack", "corrupt", "evaluate", "load_data", "load_model", "verify"]
+__all__ = [
+    "Attacked",
+    "Evaluated",
+    "LocalDamage",
+    "Ranked",
+    "SmallestChanges",
+    "attack",
+    "compete",
+    "corrupt",
+    "doctor",
+    "evaluate",
+    "load_data",
+    "load_model",
+    "minimal",
+    "report",
+    "spatial",
+    "train",
+    "verify",
+]

@@ -16,7 +16,7 @@ from ..metrics.counts import predict
 from ..planning.perturbing import read_perturbation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Attacked:
     """The perturbed images and what they do; every figure is measured by a fresh forward pass."""
 
@@ -28,6 +28,11 @@ class Attacked:
     correct: Int64[Tensor, " b"]  # valid pixels still right
     forwards: Int64[Tensor, " b"]
     backwards: Int64[Tensor, " b"]
+
+    def __repr__(self) -> str:
+        damage, passes = 100 * self.damage.mean(), int(self.forwards.sum() + self.backwards.sum())
+        sizes = f"size {self.size.min():.4g} to {self.size.max():.4g}"
+        return f"<Attacked: {len(self.images)} images, damage {damage:.1f} % on average, {sizes}, {passes} passes>"
 
 
 def attack(

@@ -1,4 +1,7 @@
-"""What a long job shows: a bar with the time left on a terminal, plain lines elsewhere."""
+"""What a long job shows: a bar with the time left on a terminal, plain lines elsewhere.
+
+An evaluation counts passes: its cells differ by a factor of a thousand, and answers would tell nothing of the time.
+Images that are spared take none of theirs, so the time left is an upper bound."""
 
 from __future__ import annotations
 
@@ -35,10 +38,24 @@ def watch(console: Console, what: str) -> Iterator[Watcher]:
     with Progress(*columns, console=console) as bar:
         task = bar.add_task(what, total=None)
         yield Watcher(
-            begin=lambda total: bar.reset(task, total=total),
-            advance=lambda images: bar.advance(task, images),
+            begin=lambda total, words="": bar.reset(task, total=total, description=_joined(what, words)),
+            advance=lambda number, words="": bar.update(task, advance=number, description=_joined(what, words)),
             warn=warn,
         )
+
+
+def _joined(what: str, words: str) -> str:
+    return f"{what}: {words}" if words else what
+
+
+def _time(seconds: float) -> str:
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 120
+        else f"{seconds / 60:.0f} min"
+        if seconds < 7200
+        else f"{seconds / 3600:.1f} h"
+    )
 
 
 class _Lines:
@@ -47,17 +64,21 @@ class _Lines:
     def __init__(self, console: Console, what: str) -> None:
         self.console, self.what = console, what
         self.total = self.done = 0
+        self.unit = ""
         self.started = self.said = time.monotonic()
 
-    def begin(self, total: int) -> None:
+    def begin(self, total: int, words: str = "") -> None:
         self.total, self.done = total, 0  # a job may have several stages
         self.started = self.said = time.monotonic()
-        self.console.print(f"{self.what}: {total} images to answer", highlight=False)
+        asked = f"{words}, at most {total:,} passes" if words else f"{total} images"
+        self.unit = " passes" if words else ""
+        self.console.print(f"{self.what}: {asked}", highlight=False, soft_wrap=True)
 
-    def advance(self, images: int) -> None:
-        self.done += images
+    def advance(self, number: int, words: str = "") -> None:
+        self.done += number
         now = time.monotonic()
         if now - self.said >= EVERY:
             left = (now - self.started) / self.done * (self.total - self.done)
-            self.console.print(f"{self.what}: {self.done}/{self.total}, about {left:.0f} s left", highlight=False)
+            done = f"{self.done}/{self.total}{self.unit}" + (f" ({words})" if words else "")
+            self.console.print(f"{self.what}: {done}, about {_time(left)} left", highlight=False, soft_wrap=True)
             self.said = now

@@ -16,7 +16,7 @@ from ..competition.vocabulary import Vocabulary
 from ..core import BadImage, BadInput, import_source
 from ..data import Dataset, Sample, datasets, resize
 from ..metrics.counts import predict as labels_of
-from ..models import load as load_model
+from ..models import ready
 from ..runtime import Local, Numerics, Progress
 from .plan import Contest, Entrant
 from .store import ContestStore, Part
@@ -104,9 +104,8 @@ def forget_errors(store: ContestStore, entrants: list[Entrant]) -> None:
                 store.forget(entrant, part)
 
 
-@lru_cache(maxsize=2)
 def _model(spec: str, numerics: Numerics) -> nn.Module:
-    return load_model(json.loads(spec)).to(numerics.device, numerics.torch_dtype())
+    return ready(json.loads(spec), numerics.device, numerics.torch_dtype())[0]
 
 
 @lru_cache(maxsize=2)

@@ -4,6 +4,7 @@ from ..core import import_all
 from .dataset import Dataset, Sample, datasets, load, readable
 from .resizing import Resize, resize, resize_images, resize_mask
 from .sample import stack
+from .wrapped import wrap
 
 import_all(__name__, __path__)
 
@@ -18,4 +19,5 @@ __all__ = [
     "resize_images",
     "resize_mask",
     "stack",
+    "wrap",
 ]

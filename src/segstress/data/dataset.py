@@ -62,6 +62,22 @@ class Dataset(ABC):
         """Its name in tables and folders."""
         return self.name if self.resize.rule == "none" else f"{self.name}-{self.resize}"
 
+    def __len__(self) -> int:
+        """How many images there are."""
+        return len(self.ids())
+
+    def __getitem__(self, place: int) -> Sample:
+        """The image in a place, at its native size."""
+        return self.read(self.ids()[place])
+
+    def __iter__(self) -> Iterator[Sample]:
+        """Every image in order; BadImage where one cannot be used."""
+        return map(self.read, self.ids())
+
+    def __bool__(self) -> bool:
+        """A dataset is there, even if it is empty."""
+        return True
+
     def fingerprint(self) -> str:
         """Hash of the images, masks and rules; not of the place where they lie."""
         rules = {key: value for key, value in datasets.spec(self).items() if key != "root"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,11 +19,12 @@ from ..data import datasets
 from ..doctor import Diagnosis, admit, examine_model, keep_notes
 from ..models import forget, ready
 from ..planning.battery_files import label
+from ..planning.cost import unit_passes
 from ..planning.parts import check_truth
 from ..planning.plan import Plan, names, read_plan
 from ..results.run import Run
 from ..results.timings import note
-from ..runtime import Cell, Local, Progress, RunOptions, Store, record
+from ..runtime import Cell, Local, Progress, RunOptions, Store, Unit, record
 from .rounding import round_off
 from .schedule import Phase, phases, units
 from .worker import Worker
@@ -132,10 +134,28 @@ def _carry_out(
 ) -> None:
     """Answer what a phase is missing."""
     todo = units(plan, store, phase, run_options.shard_size, retry_errors=run_options.retry_errors)
-    progress.begin(sum(unit.answers for unit in todo))
-    for answers, timings in Local(run_options.workers, plan.numerics.threads).map(worker, todo):
+    passes = {_key(unit): unit_passes(unit) for unit in todo}
+    progress.begin(sum(passes.values()), _answers(todo))
+    for unit, timings in Local(run_options.workers, plan.numerics.threads).map(worker, todo):
         note(store.folder, timings)
-        progress.advance(answers)
+        progress.advance(passes[_key(unit)], unit.label)
+
+
+def _key(unit: Unit) -> tuple[str, tuple[str, ...]]:
+    return unit.steps[0][0].key, unit.batches[0]
+
+
+def _answers(todo: Sequence[Unit]) -> str:
+    """What is asked for in a line, such as "96 answers (8 images x 12 perturbations)"."""
+    steps = [(cell, ids) for unit in todo for cell, ids in unit.steps if ids]
+    answers = sum(len(ids) for _, ids in steps)
+    models = len({cell.fingerprints["model"] for cell, _ in steps})
+    sizes = {
+        "images": len({(cell.fingerprints["data"], id_) for cell, ids in steps for id_ in ids}),
+        "perturbations": len({digest(dict(cell.perturbation)) for cell, _ in steps}),
+    } | ({"models": models} if models > 1 else {})
+    whole = f" ({' x '.join(f'{size} {name}' for name, size in sizes.items())})"
+    return f"{answers} answers{whole if math.prod(sizes.values()) == answers else ''}"
 
 
 def _messages(run: Run) -> tuple[tuple[str, ...], tuple[str, ...]]:

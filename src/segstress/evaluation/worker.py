@@ -34,8 +34,8 @@ class Worker:
     plugins: tuple[str, ...] = ()
     done_at: float = 0.0  # share of correct pixels at which an image is finished
 
-    def __call__(self, unit: Unit) -> tuple[int, list[Timing]]:
-        """Evaluate a unit, cell after cell, and write a shard for each; the number of answers, and their times."""
+    def __call__(self, unit: Unit) -> tuple[Unit, list[Timing]]:
+        """Evaluate a unit, cell after cell, and write a shard for each; the unit, and the times of its images."""
         finished, timings = dict(unit.finished), []
         decode = cache(datasets.build(unit.steps[0][0].data).read)  # all its cells look at the same images
         for cell, ids in unit.steps:
@@ -50,7 +50,7 @@ class Worker:
             Store(self.folder).add(cell, shard)
             if len(unit.steps) > 1:
                 finished |= finishers(cell.key, shard.images, self.done_at)
-        return unit.answers, timings
+        return unit, timings
 
     def evaluate(self, cell: Cell, ids: Sequence[str], decode: Callable[[str], Sample] | None = None) -> Shard:
         """The answers of one cell to some images."""
@@ -72,10 +72,11 @@ class Worker:
         for plugin in self.plugins:
             import_source(plugin)
         dataset, numerics = datasets.build(cell.data), self.numerics
-        model, data = (json.dumps(dict(spec), sort_keys=True) for spec in (cell.model, cell.data))
+        network, _ = ready(cell.model, numerics.device, numerics.torch_dtype())
+        data = json.dumps(dict(cell.data), sort_keys=True)
         return Referee(
-            model=ready(cell.model, numerics.device, numerics.torch_dtype())[0],
-            searched=_folded(model, data, numerics) if numerics.fold else None,
+            model=network,
+            searched=_folded(network, data, numerics) if numerics.fold else None,
             data=dataset,
             decode=decode or dataset.read,
             perturbation=perturbations.build(cell.perturbation),
@@ -86,9 +87,8 @@ class Worker:
 
 
 @lru_cache(maxsize=2)
-def _folded(model: str, data: str, numerics: Numerics) -> nn.Module:
+def _folded(network: nn.Module, data: str, numerics: Numerics) -> nn.Module:
     """The model for searching, tried out on the first image that it answers, so that every worker decides alike."""
-    network, _ = ready(json.loads(model), numerics.device, numerics.torch_dtype())
     dataset = datasets.build(json.loads(data))
     for sample in readable(dataset, dataset.ids()):
         with suppress(Exception):  # what the model raises on one image is told in that image's row

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import nn
 
 from ..attacks.alone import by_parts
-from ..core import Perturbation
+from ..core import Perturbation, perturbations
 from ..core.system import cores
-from ..data import Dataset, resize, stack
+from ..data import Dataset, datasets, resize, stack
 from ..data import load as load_data
 from ..models import models, ready
-from ..runtime import Cell
+from ..runtime import Cell, Unit
 from .parts import check_truth, count_parts
 from .plan import Plan
 
@@ -43,16 +44,21 @@ def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
         for data in map(load_data, plan.data):
             images, seconds = len(plan.ids(data)), _seconds(network, data, plan)
             for change in plan.changes():
-                forwards, backwards, checks = _passes(change, data, plan)
+                forwards, backwards, checks = _passes(change, data, plan.ids(data))
                 time_needed = seconds * (FORWARD * (forwards + checks) + (1 - FORWARD) * backwards) / share
                 names = (model.label, data.label, change.label)
                 costs.append(Cost(names, images, forwards, backwards, time_needed))
     return costs
 
 
-def _passes(change: Perturbation, data: Dataset, plan: Plan) -> tuple[int, int, int]:
-    """The most forwards and backwards on all images, and the forwards by which they are judged."""
-    ids = plan.ids(data)
+def unit_passes(unit: Unit) -> int:
+    """The most passes that a unit takes, forwards and backwards and those of the referee."""
+    data = datasets.build(unit.steps[0][0].data)
+    return sum(sum(_passes(perturbations.build(cell.perturbation), data, ids)) for cell, ids in unit.steps if ids)
+
+
+def _passes(change: Perturbation, data: Dataset, ids: Sequence[str]) -> tuple[int, int, int]:
+    """The most forwards and backwards on these images, and the forwards by which they are judged."""
     forwards, backwards = change.passes()
     if by_parts(change):
         parts = count_parts(change, data, ids)

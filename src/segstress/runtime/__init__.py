@@ -1,6 +1,6 @@
 """Where work runs and results rest."""
 
-from .executors import Local
+from .executors import Local, refuse_rerun
 from .numerics import Numerics, record
 from .options import Progress, RunOptions
 from .parquet import read_table, write_table
@@ -17,5 +17,6 @@ __all__ = [
     "Unit",
     "read_table",
     "record",
+    "refuse_rerun",
     "write_table",
 ]

@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import connection
+from multiprocessing.process import BaseProcess
 from typing import TypeVar
 
 import torch
@@ -20,6 +21,7 @@ from ..core.system import cores
 
 U = TypeVar("U")
 R = TypeVar("R")
+RERUN = 86  # exit code of a worker that would have run its parent's script all over again
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,19 @@ class Local:
             return
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(workers, context, _prepare, (self.threads,)) as pool:
+            children: list[BaseProcess] = []
             try:
-                for future in as_completed([pool.submit(work, unit) for unit in units]):
+                futures = [pool.submit(work, unit) for unit in units]
+                children += multiprocessing.active_children()
+                for future in as_completed(futures):
                     yield future.result()
             except BrokenProcessPool as error:
+                pool.shutdown()  # until exit codes are known
+                if any(child.exitcode == RERUN for child in children):
+                    raise BadInput(
+                        "worker processes import the script that starts them, and it would start them again: put its "
+                        'calls below `if __name__ == "__main__":`, or leave workers out'
+                    ) from None
                 raise BadInput(
                     "a worker process died (out of memory?); what is finished is kept: "
                     "run the same command again, perhaps with fewer --workers"
@@ -51,6 +62,12 @@ class Local:
                 for child in multiprocessing.active_children():
                     child.terminate()
                 raise
+
+
+def refuse_rerun() -> None:
+    """End a worker that imports its parent's script and comes upon the call by which it was started."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):  # as multiprocessing itself tells
+        raise SystemExit(RERUN)
 
 
 def _prepare(threads: int) -> None:

@@ -88,6 +88,13 @@ class Unit:
         """How many answers it asks for."""
         return sum(len(ids) for _, ids in self.steps)
 
+    @property
+    def label(self) -> str:
+        """What it does, in a few words."""
+        names = [cell.names["perturbation"] for cell, ids in self.steps if ids]
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        return f"{self.steps[0][0].names['model']}, {names[0] if names else 'nothing'}{more}"
+
 
 @dataclass
 class Shard:

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from segstress.core import BadInput
-from segstress.doctor import doubt, examine
+from segstress.doctor import doubt, examination, examine
 from segstress.evaluation import evaluate
 from segstress.evaluation.checkup import check_up
 from segstress.evaluation.report import studies
@@ -73,7 +73,7 @@ def test_a_sound_model_passes_the_cheap_checks(model):
 
 def test_the_cheap_checks_keep_to_twenty_passes(monkeypatch):
     seen = []
-    monkeypatch.setattr("segstress.doctor.examination.ready", lambda *_: (_counted(seen), ""))
+    monkeypatch.setattr(examination, "ready", lambda *_: (_counted(seen), ""))
     examine(read_plan(asked("compact:cnn-normal", "pgd")))
     assert len(seen) == 2 * 9
     assert sum(seen) == 20

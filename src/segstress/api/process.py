@@ -1,0 +1,39 @@
+"""What every call from Python shares: it runs in the user's process, and leaves that as it was."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from ..models.memory import given_back
+from ..runtime import Progress, refuse_rerun
+
+log = logging.getLogger("segstress")
+
+
+@contextmanager
+def here(*given: object) -> Iterator[None]:
+    """Give back threads and models as they came; a worker that runs its parent's script anew ends here."""
+    refuse_rerun()
+    threads = torch.get_num_threads()
+    try:
+        with given_back(*(each for each in given if isinstance(each, nn.Module))):
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def listener(progress: Progress | None) -> Progress:
+    """Whom a run tells about itself: by default the log named `segstress`, which prints warnings."""
+    return progress or Progress(warn=log.warning)
+
+
+def folder_of(out: Path | str | None) -> Path:
+    """Where results go: a new temporary folder unless one is named."""
+    return Path(tempfile.mkdtemp(prefix="segstress-")) if out is None else Path(out)

@@ -1,0 +1,140 @@
+"""The other walks from Python: doubt a model, check a run again, report it, let models compete, train one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from ..competition.ranking_report import JudgedBy, RankingReport
+from ..contests.compete import Competition, begin, walk
+from ..contests.plan import read_contest
+from ..contests.report import report as contest_report
+from ..core import BadInput, Spec, to_plain
+from ..data import datasets
+from ..doctor import Diagnosis
+from ..evaluation.checkup import check_up
+from ..evaluation.report import report as run_report
+from ..evaluation.verify import Verdict
+from ..evaluation.verify import verify as verify_run
+from ..fitting.train import read_training_plan
+from ..fitting.train import train as carry_out
+from ..models import models as kinds
+from ..runtime import Progress
+from ..training import recipes
+from .asking import data_settings, model_settings, plan_of
+from .process import folder_of, here, listener
+from .results import Result
+from .rows import Rows
+
+Place = Path | str | Result
+
+
+def doctor(
+    model: nn.Module | Spec,
+    data: Any,
+    *,
+    quick: bool = False,
+    classes: int | Sequence[str] | None = None,
+    ignore: int | Sequence[int] | None = 255,
+    name: str = "",
+    interface: Mapping[str, Any] | None = None,
+    **numerics: Any,
+) -> Diagnosis:
+    """Say what speaks against trusting an evaluation of a model on these images: flags, or none."""
+    with here(model):
+        given = model_settings(model, name, interface or {})
+        source = data_settings(data, given, classes, ignore)
+        plan = plan_of(model, given, source, numerics)
+        (found,) = check_up(quick=quick, models=plan.models, data=plan.data, numerics=to_plain(plan.numerics))
+        return found
+
+
+def verify(run: Place) -> list[Verdict]:
+    """Judge the stored results of a run again, cell by cell; `sound` says whether all agree."""
+    with here():
+        return verify_run(_folder(run))
+
+
+def report(runs: Place | Sequence[Place], out: Path | str | None = None) -> Path:
+    """Write the report of one or more runs; the path of the page."""
+    several = [runs] if isinstance(runs, Path | str | Result) else list(runs)
+    return run_report([_folder(run) for run in several], None if out is None else Path(out))
+
+
+def train(plan: str | None = None, *, out: Path | str | None = None, **changes: Any) -> Path:
+    """Train as a plan says, by name or path, with changes such as recipe="pgd-at", share=0.5, epochs=8, model, data.
+
+    The model is a spec, since the checkpoint names it; the images may be in memory. The path of the checkpoint."""
+    if isinstance(changes.get("model"), nn.Module):
+        raise BadInput("train: expected a model spec such as 'factory:nets.py:enet', which the checkpoint can name")
+    with here():
+        held = {key: data_settings(changes[key]) for key in ("data", "validation") if key in changes}
+        asked = read_training_plan(plan, changes | {key: datasets.spec(data) for key, data in held.items()})
+        name = Path(plan).stem if plan else recipes.read(asked.recipe)["kind"]
+        return carry_out(asked, Path("runs") / f"train-{name}" if out is None else Path(out))
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Ranked(Result):
+    """Models ranked on the images on which they disagree most."""
+
+    competition: Competition
+    ranking: RankingReport
+
+    def table(self) -> Rows:
+        """A row for each model, the strongest first: rank, its band and strength in every ranking."""
+        ranking, rows = self.ranking, Rows()
+        for model in ranking.order:
+            row: dict[str, Any] = {"model": ranking.names[model]}
+            for name, found in ranking.rankings.items():
+                row |= {name: int(found.rank[model]), f"{name}_best": int(found.best[model])}
+                row |= {f"{name}_worst": int(found.worst[model]), f"{name}_strength": float(found.strengths[model])}
+            rows.append(row)
+        return rows
+
+    def report(self, folder: Path | str | None = None) -> Path:
+        """Write tables, figures, gallery and page; the path of the page."""
+        return contest_report(self.competition, self.ranking, None if folder is None else Path(folder))
+
+    def _line(self) -> str:
+        ranking = self.ranking
+        order = " > ".join(ranking.names[model] for model in ranking.order)
+        return f"{order}, judged by {ranking.judged_by} on {len(ranking.images)} images"
+
+
+def compete(
+    models: Sequence[nn.Module | Spec] | Mapping[str, nn.Module | Spec],
+    pool: Any,
+    *,
+    judge: JudgedBy = "masks",
+    classes: int | Sequence[str] | None = None,
+    ignore: int | Sequence[int] | None = 255,
+    draws: int = 1000,
+    out: Path | str | None = None,
+    workers: int = 1,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Ranked:
+    """Choose the images of a pool on which models disagree most, and rank the models on them.
+
+    `models` is a list, or names with models. Other settings are those of a competition: metric, scale, rule, copies."""
+    entrants = list(models.items()) if isinstance(models, Mapping) else [("", model) for model in models]
+    modules = [model for _, model in entrants if isinstance(model, nn.Module)]
+    if workers != 1 and modules:
+        raise BadInput(f"workers={workers}: models in memory stay in this process; leave workers out")
+    with here(*modules):
+        given = [model_settings(model, name, {}) for name, model in entrants]
+        source = data_settings(pool, given[0] if given else None, classes, ignore)
+        asked = {"models": list(map(kinds.spec, given)), "pool": datasets.spec(source), **settings}
+        competition = begin(read_contest(asked), folder_of(out))
+        _, faults = walk(competition, listener(progress), workers)
+        ranking, held = competition.rank(judge, draws), (modules, source)
+        return Ranked(competition.folder, tuple(faults), (), held, competition=competition, ranking=ranking)
+
+
+def _folder(run: Place) -> Path:
+    return run.folder if isinstance(run, Result) else Path(run)

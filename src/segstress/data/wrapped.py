@@ -1,0 +1,185 @@
+"""Images that a Python user hands over as they are: a torch dataset, a list of pairs, tensors."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any, ClassVar
+from weakref import WeakValueDictionary
+
+import torch
+from pydantic import field_validator, model_validator
+
+from ..core import BadImage, BadInput, digest, settings
+from .dataset import Dataset, Sample, datasets
+from .wrapped_items import Pixels, indexed, read_item
+
+PROBED = 20  # images by which settings are judged
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The user's own data, and what a first look at all of it found."""
+
+    items: Callable[[int], Any]
+    places: Mapping[str, int]  # of every id
+    codes: Mapping[str, Sequence[int]]  # that the mask of an id uses
+    content: str
+
+
+_lent: WeakValueDictionary[str, Source] = WeakValueDictionary()  # the data of this process, by their hash
+
+
+@datasets.register("memory")
+@settings
+class Wrapped(Dataset):
+    """Images of this Python process: what `segstress.data.wrap` makes of a torch dataset, pairs or tensors."""
+
+    positional: ClassVar = "title"
+    title: str = "memory"
+    content: str = ""  # hash of images and masks
+    classes: tuple[str, ...] = ()  # names, or how many there are; none = as many as the model gives
+    ignore: tuple[int, ...] = ()  # void ids
+    background: int | None = None  # the class that is no object
+
+    @field_validator("classes", mode="before")
+    @classmethod
+    def _name_classes(cls, value: Any) -> Any:
+        return [f"class {number}" for number in range(value)] if isinstance(value, int) else value
+
+    @field_validator("ignore", mode="before")
+    @classmethod
+    def _list_ignored(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, int) else value
+
+    @model_validator(mode="after")
+    def _check(self) -> Wrapped:
+        if self.background is not None and self.classes and not 0 <= self.background < len(self.classes):
+            raise BadInput(f"background: expected a class below {len(self.classes)}, found {self.background}")
+        return self
+
+    @property
+    def name(self) -> str:
+        """Its title."""
+        return self.title
+
+    @property
+    def void(self) -> str:
+        """The ignored ids."""
+        return ",".join(map(str, self.ignore)) or "none"
+
+    @cached_property
+    def _source(self) -> Source:
+        source = _lent.get(self.content)
+        if source is None:
+            raise BadInput(
+                f"dataset memory:{self.title} lives in the Python process that evaluated it and is not here; "
+                "hand the images over again with segstress.evaluate(model, data, out=...)"
+            )
+        return source
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels to another process: the settings, never the images."""
+        return {key: value for key, value in vars(self).items() if key != "_source"}
+
+    def ids(self) -> list[str]:
+        """Hashes of the images, in the order of the data."""
+        return list(self._source.places)
+
+    def contents(self) -> str:
+        """The hash of images and masks."""
+        return self.content
+
+    def read(self, id: str) -> Sample:
+        """The image as it is now; BadImage where it is another than at first."""
+        if id not in self._source.places:
+            raise BadImage(f"{self.name} has no image '{id}'")
+        pixels = read_item(self._source.items, self._source.places[id])
+        if not id.startswith(pixels.hash):
+            raise BadImage("is another image each time it is read; switch random augmentation off")
+        labels, valid = self._labels(pixels)
+        return Sample(id=id, image=pixels.image, labels=labels, valid=valid, source=pixels.source, notes=pixels.notes)
+
+    def _labels(self, pixels: Pixels) -> tuple[torch.Tensor, torch.Tensor]:
+        """Labels that are safe to gather, and where they mean something."""
+        if pixels.mask is None:
+            nothing = torch.zeros(pixels.image.shape[1:], dtype=torch.int64)
+            return nothing, torch.zeros_like(nothing, dtype=torch.bool)
+        valid = ~torch.isin(pixels.mask, torch.tensor(self.ignore, dtype=torch.int64))
+        strange = self._strange(pixels.mask[valid].unique().tolist())
+        if strange:
+            raise BadImage(self._describe(strange[0]))
+        return pixels.mask.masked_fill(~valid, 0), valid
+
+    def _strange(self, codes: Iterable[int]) -> list[int]:
+        """Codes that are neither a class nor ignored."""
+        known = range(len(self.classes)) if self.classes else range(2**31)
+        return [code for code in codes if code not in known and code not in self.ignore]
+
+    def _describe(self, code: int) -> str:
+        classes = f"one of the {len(self.classes)} classes" if self.classes else "a class"
+        return f"label id {code} is neither {classes} nor ignored; name the void id with ignore=..."
+
+    def check(self) -> None:
+        """Refuse masks that speak of other classes; one strange mask is an error row."""
+        super().check()
+        probed = list(islice(self._source.codes.values(), PROBED))
+        strange = Counter(code for codes in probed for code in self._strange(codes))
+        for code, times in strange.most_common(1):
+            if 2 * times > len(probed):
+                raise BadInput(f"data: {self._describe(code)} (in {times} of the first {len(probed)} masks)")
+
+
+def wrap(
+    data: Any,
+    *,
+    classes: int | Sequence[str] | None = None,
+    ignore: int | Sequence[int] | None = 255,
+    background: int | None = None,
+    resize: str | None = None,
+    title: str = "memory",
+) -> Dataset:
+    """A torch dataset, pairs (image, mask) or two tensors as a dataset; every item is read once, for its hash."""
+    if isinstance(data, Dataset):
+        return data
+    source = _look_through(*indexed(data))
+    _lent[source.content] = source
+    void = () if ignore is None else ignore
+    plain: dict[str, Any] = {"title": title, "content": source.content, "ignore": void, "background": background}
+    plain |= {} if classes is None else {"classes": classes if isinstance(classes, int) else list(classes)}
+    made = datasets.build({"kind": "memory", **plain, **({} if resize is None else {"resize": resize})})
+    made.check()  # looks the source up, and so keeps it as long as the dataset lives
+    return made
+
+
+def _look_through(items: Callable[[int], Any], count: int) -> Source:
+    """Read every item once; what most of the first are refused for is refused for all."""
+    if not count:
+        raise BadInput("data: expected at least one image, found none")
+    places: dict[str, int] = {}
+    codes: dict[str, Sequence[int]] = {}
+    masks: list[str] = []
+    faults: list[str] = []
+    for place in range(count):
+        try:
+            pixels = read_item(items, place)
+        except BadImage as error:
+            faults += [str(error)] if place < PROBED else []
+            places[f"item-{place:05d}"] = place
+            masks.append("")
+            continue
+        id_ = pixels.hash if pixels.hash not in places else f"{pixels.hash}-{place}"  # the same image again
+        places[id_] = place
+        if pixels.mask is not None:
+            codes[id_] = pixels.mask.unique().tolist()
+        masks.append("" if pixels.mask is None else hashlib.sha256(pixels.mask.numpy().tobytes()).hexdigest())
+    if 2 * len(faults) > min(count, PROBED):
+        raise BadInput(f"data: {faults[0]}")
+    first = next(iter(places))
+    if not first.startswith("item-") and read_item(items, 0).hash != first:
+        raise BadInput("data: item 0 is another image each time it is read; switch random augmentation off")
+    return Source(items, places, codes, f"data-{digest([list(places), masks], 16)}")
