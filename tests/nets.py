@@ -122,3 +122,15 @@ def no_gradient() -> nn.Module:
 
 def flat() -> nn.Module:
     return Flat()
+
+
+class Failing(Tiny):
+    """Raises on every image."""
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Raise."""
+        raise ValueError("out of order")
+
+
+def failing() -> nn.Module:
+    return Failing()

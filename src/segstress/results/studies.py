@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..attacks.alone import Alone, by_parts
-from ..core import Perturbation, format_radius
+from ..core import BadInput, Perturbation, format_radius
 from ..runtime import Cell
 from .gap import remaining_gap
 from .part_frames import erased_frames, parts_frames
@@ -44,6 +44,8 @@ def study_of(run: Run, clean: Cell, members: Members) -> Study:
     """The study of a model and a dataset, given its clean cell and all cells under one threat."""
     ids = tuple(run.ids(clean))
     base = _outcome(run, clean, run.perturbations[clean.key], ids)
+    if "all" not in base.clean:
+        raise BadInput(f"{clean.names['model']} failed on every image of {clean.names['data']}: {base.rows[0].message}")
     joint = [(cell, change) for cell, change in members if not change.parts]
     threat = next((change.threat for _, change in members), None)
     facts, battery = clean.dataset_info, run.plan.battery_label if threat else ""

@@ -118,3 +118,19 @@ def test_a_plain_run_has_no_caveats_and_several_radii_share_their_ball(run):
     assert small.ball == large.ball == "linf"
     assert small.choice is None
     assert small.done_at == 0.0005
+
+
+def test_a_model_that_fails_on_every_image_says_so_in_one_line(segstress):
+    said = segstress(
+        "attack",
+        "--model",
+        net("failing"),
+        "--data",
+        "shapes:test?count=2&size=16",
+        "--attack",
+        "pgd?steps=1",
+        "--eps",
+        "8/255",
+    )
+    assert said.code == 2
+    assert "failed on every image of" in said.err
