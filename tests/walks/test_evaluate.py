@@ -15,6 +15,7 @@ from tests.conftest import net, write_folder
 from segstress.data import load as load_data
 from segstress.data.packed_arrays import pack, unpack
 from segstress.evaluation import evaluate
+from segstress.evaluation.referee import Referee
 from segstress.evaluation.report import figures, studies
 from segstress.evaluation.schedule import chains
 from segstress.evaluation.verify import verify
