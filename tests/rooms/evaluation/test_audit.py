@@ -81,6 +81,7 @@ VERSIONS = {  # what batteries of the package say, but for `about`
     ("sea", 2): "f1b00922abef",
     ("sea-v1", 2): "3fdcd84512bd",
     ("strong", 2): "c37323bbdaa4",
+    ("strong", 3): "230ed046836c",
     ("trying-harder", 2): "db1863712a37",
 }
 
