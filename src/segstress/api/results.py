@@ -29,7 +29,7 @@ Figures = Mapping[str, float | None]  # by name, such as accuracy; none where on
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(ABC):
+class RunResult(ABC):
     """A folder of results, what went wrong on the way, and what they say."""
 
     folder: Path
@@ -63,7 +63,7 @@ class Result(ABC):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluated(Result):
+class Evaluated(RunResult):
     """Figures of clean images, of every perturbation, and of the worst of them image by image (an upper bound)."""
 
     @cached_property
@@ -133,7 +133,7 @@ class Evaluated(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SmallestChanges(Result):
+class SmallestChanges(RunResult):
     """How small a change breaks each image."""
 
     def table(self) -> Rows:
@@ -156,7 +156,7 @@ class SmallestChanges(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalDamage(Result):
+class LocalDamage(RunResult):
     """What damage to part of the images does there, and elsewhere."""
 
     def table(self) -> Rows:

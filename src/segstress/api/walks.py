@@ -27,10 +27,10 @@ from ..runtime import Progress
 from ..training import recipes
 from .asking import data_settings, model_settings, plan_of
 from .process import folder_of, here, listener
-from .results import Result
+from .results import RunResult
 from .rows import Rows
 
-Place = Path | str | Result
+Place = Path | str | RunResult
 
 
 def doctor(
@@ -61,7 +61,7 @@ def verify(run: Place) -> list[Verdict]:
 
 def report(runs: Place | Sequence[Place], out: Path | str | None = None) -> Path:
     """Write the report of one or more runs; the path of the page."""
-    several = [runs] if isinstance(runs, Path | str | Result) else list(runs)
+    several = [runs] if isinstance(runs, Path | str | RunResult) else list(runs)
     return run_report([_folder(run) for run in several], None if out is None else Path(out))
 
 
@@ -79,7 +79,7 @@ def train(plan: str | None = None, *, out: Path | str | None = None, **changes: 
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Ranked(Result):
+class Ranked(RunResult):
     """Models ranked on the images on which they disagree most."""
 
     competition: Competition
@@ -137,4 +137,4 @@ def compete(
 
 
 def _folder(run: Place) -> Path:
-    return run.folder if isinstance(run, Result) else Path(run)
+    return run.folder if isinstance(run, RunResult) else Path(run)

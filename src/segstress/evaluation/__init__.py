@@ -1,5 +1,5 @@
 """The walk of an evaluation: plan, cells, what is missing, answers re-checked, a folder of results, its report."""
 
-from .run import Evaluated, evaluate
+from .run import FinishedRun, evaluate
 
-__all__ = ["Evaluated", "evaluate"]
+__all__ = ["FinishedRun", "evaluate"]

@@ -34,7 +34,7 @@ GALLERY = 24  # images of each dataset that always keep their pictures
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class FinishedRun:
     """A folder of results and what went wrong on the way."""
 
     folder: Path
@@ -47,7 +47,7 @@ def evaluate(
     out: Path | str | None = None,
     run_options: RunOptions | None = None,
     progress: Progress | None = None,
-) -> Evaluated:
+) -> FinishedRun:
     """Answer all that a plan asks and that its folder does not hold yet."""
     plan = plan if isinstance(plan, Plan) else read_plan(plan)
     run_options, progress = run_options or RunOptions(), progress or Progress()
@@ -72,7 +72,7 @@ def evaluate(
         after = round_off(run, cells, worker)
         _warn(after, progress)
         keep_notes(folder, [*before, *after])
-        done = Evaluated(folder, *_messages(run))
+        done = FinishedRun(folder, *_messages(run))
         for note in done.notes:
             progress.warn(note)
         return done
