@@ -1,13 +1,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
-EXTRAS := dev,torchvision,smp,hf,onnx,mmseg,judge
+EXTRAS := dev,torchvision,smp,hf,onnx,mmseg,tiff,judge
 # The embedded checkpoints: normal ones, those that begin with them, and normal ones from other seeds.
 NORMAL := cnn-normal transformer-normal unet-normal cnn-normal-no-grain
 ROBUST := cnn-pgd-at-50 cnn-pgd-at-100 cnn-segpgd-at-100 cnn-ddc-at transformer-pgd-at-100 cnn-pgd-at-50-no-grain
 SEEDED := $(foreach seed,1 2,cnn-normal-seed-$(seed) transformer-normal-seed-$(seed))
 ZOO := $(addprefix zoo-,$(NORMAL) $(ROBUST) $(SEEDED))
 
-.PHONY: install demo test test-all lint bench chromium zoo $(ZOO) clean
+.PHONY: install demo test test-all lint bench faults chromium zoo $(ZOO) clean
 
 # Two stamps: the demo needs the package alone, tests and lint need the tools and the optional frameworks too.
 .venv/core: pyproject.toml constraints.txt
@@ -37,7 +37,11 @@ lint: .venv/dev
 	$(BIN)/lint-imports
 
 bench: .venv/dev
-	for script in bench/[a-z]*.py; do $(BIN)/python $$script || exit 1; done
+	for script in $(filter-out bench/faults.py,$(wildcard bench/[a-z]*.py)); do $(BIN)/python $$script || exit 1; done
+
+# Kills, damages and fuzzes small runs; KILLS=3 FLIPS=20 makes it short.
+faults: .venv/dev
+	$(BIN)/python bench/faults.py --kills $(or $(KILLS),30) --flips $(or $(FLIPS),500)
 
 # The browser tests open reports in Debian's Chromium; without it they are skipped, and this says so.
 chromium:

@@ -2,7 +2,7 @@
 
 Needs adv-lib only for the second table: in an environment of its own, `pip install --no-deps adv-lib` and empty stubs
 for torchvision and visdom, which it imports and does not use here. TORCHDYNAMO_DISABLE=1 spares a minute of compiling.
-`python bench/minimal.py --beside alma-prox-auto --attacks annealed-border,ddn --model compact:cnn-normal --images 8`,
+`python bench/minimal.py --beside alma-prox-auto --attacks annealed-border,ddn-auto --model compact:cnn-normal`,
 where models may be several, separated by commas; or `--network enet,cgnet --weights <folder> --data camvid:<folder>`
 `python bench/minimal.py --model compact:cnn-normal --data shapes:val --images 6 --steps 200`
 `python bench/minimal.py --network enet --weights <folder> --data camvid:<folder> --images 2 --steps 100`
@@ -31,7 +31,7 @@ from segstress.attacks.search.polish import POLISHING
 from segstress.core import Batch, Threat
 from segstress.data import load as load_data
 from segstress.data import resize, stack
-from segstress.metrics.intervals import Interval, bootstrap
+from segstress.metrics.intervals import Interval, interval_of
 from segstress.models import load as load_model
 
 ATTACKS = ("alma-prox-auto", "pdpgd-auto", "dag-auto")
@@ -102,9 +102,10 @@ def tell(model: str, spec: str, sizes: np.ndarray, beside: np.ndarray) -> None:
 
 
 def geometric(ratios: np.ndarray) -> Interval:
-    """Geometric mean, with a bootstrap over images."""
+    """Geometric mean, with its interval over images."""
     logarithms = np.log(ratios)
-    return bootstrap(lambda weights: np.exp(weights @ logarithms / weights.sum(1)), len(logarithms))
+    mean = interval_of(lambda weights: weights @ logarithms / weights.sum(1), len(logarithms))
+    return Interval(*np.exp([mean.value, mean.low, mean.high]).tolist())
 
 
 def compare(model: nn.Module, batches: Sequence[Batch], steps: int) -> None:

@@ -23,9 +23,9 @@ import yaml
 from segstress.core import perturbations, to_plain
 from segstress.evaluation.report import figures, studies
 from segstress.planning import read_plan
-from segstress.runtime import Numerics, Store, record
+from segstress.runtime import SCHEMAS, Cell, Numerics, Store, record
 from segstress.runtime.parquet import write_table
-from segstress.runtime.store import SCHEMAS, Cell
+from segstress.runtime.shard_files import write_sums
 
 CLASSES = 7
 PIXELS = 96 * 96
@@ -97,6 +97,9 @@ def write(folder: Path, images: int, cells: int, shard: int) -> None:
             ids = [f"image-{number:07d}" for number in range(first, min(first + shard, images))]
             for name, table in tables(ids, goals, generator).items():
                 write_table(folder / "cells" / cell.key / f"{name}-{first:07d}.parquet", table)
+            place, stem = folder / "cells" / cell.key, f"{first:07d}"
+            write_sums(place, stem, {path.name: path.read_bytes() for path in place.glob(f"*-{stem}.parquet")})
+    store.ask(store.cells(), {"d": [f"image-{number:07d}" for number in range(images)]})
 
 
 def tables(ids: list[str], goals: tuple[str, ...], generator: np.random.Generator) -> dict[str, pa.Table]:

@@ -25,6 +25,14 @@ hypothesis.settings.load_profile("segstress")
 NETS = Path(__file__).parent / "nets.py"
 
 
+@pytest.fixture(autouse=True, scope="session")
+def own_cache(tmp_path_factory):
+    """Leave the user's cache folder alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def one_thread():
     torch.set_num_threads(1)

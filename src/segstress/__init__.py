@@ -5,11 +5,13 @@
 >>> result.clean["accuracy"], result.worst["accuracy"]
 """
 
+import importlib
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # at run time loaded on first use, so that `import segstress` stays instant
+    from . import data as data
     from .api import (
         Attacked,
         Evaluated,
@@ -54,6 +56,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name == "data":
+        return importlib.import_module("segstress.data")
     if name not in __all__:
         raise AttributeError(f"module 'segstress' has no attribute '{name}'")
     from . import api

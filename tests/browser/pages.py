@@ -12,18 +12,19 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from sessions import make_session
+from sessions import SECRET, make_session
+
+from segstress.voting.trial_list import sign
 
 sync_api = pytest.importorskip("playwright.sync_api")
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 
 ROOM = Path(__file__).parents[1] / "rooms" / "voting"
 
-TOKEN = "browser-token"
 SERVER = (
     "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); from sessions import make_session; "
     "from segstress.voting.server import serve; "
-    "serve(make_session(Path(sys.argv[2]), sys.argv[4]), '127.0.0.1', int(sys.argv[3]), sys.argv[5])"
+    "serve(make_session(Path(sys.argv[2]), sys.argv[4]), '127.0.0.1', int(sys.argv[3]))"
 )
 
 
@@ -35,15 +36,15 @@ class Server:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}/{TOKEN}/"
+        self.url = f"http://127.0.0.1:{self.port}"
         self.begin()
 
     def begin(self) -> None:
-        arguments = [str(ROOM), str(self.folder), str(self.port), self.mode, TOKEN]
+        arguments = [str(ROOM), str(self.folder), str(self.port), self.mode]
         self.process = subprocess.Popen([sys.executable, "-c", SERVER, *arguments])
         for _ in range(1200):  # a busy machine takes its time
             try:
-                urllib.request.urlopen(self.url).close()
+                urllib.request.urlopen(f"{self.url}{link('kim')}").close()
                 return
             except OSError:
                 time.sleep(0.1)
@@ -54,15 +55,18 @@ class Server:
         self.process.wait()
 
     def saved(self, rater: str = "kim") -> list[dict]:
-        return make_session(self.folder, self.mode).standing(rater)
+        return make_session(self.folder, self.mode).current(rater)
+
+
+def link(rater: str) -> str:
+    """The path of a person's page."""
+    return f"/{rater}/{sign(SECRET, rater)}/"
 
 
 def come_in(browser, url: str, rater: str = "kim"):
     """A page of a person's own, with the first trial on it."""
     page = browser.new_context(accept_downloads=True).new_page()
-    page.goto(url)
-    page.fill("#name", rater)
-    page.press("#name", "Enter")
+    page.goto(f"{url}{link(rater)}")
     ready(page)
     return page
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pages import Server, come_in, press, ready, settled
+from pages import Server, come_in, link, press, ready, settled
 from sessions import MODELS, make_session
 
 from segstress.voting.static import take_file, write_static
@@ -93,7 +93,7 @@ def test_what_the_browser_receives_names_no_model(browser, server: Server) -> No
     seen: list[str] = []
     page = browser.new_context().new_page()
     page.on("response", lambda answer: seen.append(answer.url + (answer.text() if answer.ok else "")))
-    page.goto(f"{server.url}?rater=kim")
+    page.goto(f"{server.url}{link('kim')}")
     ready(page)
     press(page, "ArrowLeft")
     seen.append(page.content())
@@ -118,7 +118,7 @@ def test_the_static_folder_works_without_a_server(browser, tmp_path: Path) -> No
     file = tmp_path / "decisions.json"
     download.value.save_as(file)
     assert take_file(session, file) == 2
-    assert [row["choice"] for row in session.standing("kim")] == ["left", "right"]
+    assert [row["choice"] for row in session.current("kim")] == ["left", "right"]
 
 
 def test_the_export_of_a_served_page_is_complete(browser, server: Server, tmp_path: Path) -> None:

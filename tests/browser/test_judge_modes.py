@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pages import Server, come_in, press, ready, settled
+from pages import Server, come_in, link, press, ready, settled
 from sessions import MODELS
 
 TOOLS = {"flicker", "opacity", "difference", "bare", "legend"}
@@ -117,7 +117,7 @@ def test_no_mode_names_a_model(browser, server: Server) -> None:
     seen: list[str] = []
     page = browser.new_context().new_page()
     page.on("response", lambda answer: seen.append(answer.url + (answer.text() if answer.ok else "")))
-    page.goto(f"{server.url}?rater=kim")
+    page.goto(f"{server.url}{link('kim')}")
     ready(page)
     seen.append(page.content())
     assert len(seen) > 6

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from segstress.attacks import attacks
+from segstress.attacks.losses import losses
 from segstress.attacks.search import problem as problem_module
 from segstress.attacks.search.feasible import Feasible
 from segstress.attacks.search.problem import Problem
@@ -16,6 +17,7 @@ from segstress.attacks.search.tracker import Tracker
 from segstress.core import settings
 from segstress.testing import check_attack, checks_of
 from segstress.testing.contract import (
+    check_advances_once_a_look,
     check_alone_as_in_batch,
     check_ignores_void,
     check_is_data,
@@ -33,7 +35,8 @@ CASES = [(name, check) for name in CLASSES for check in checks_of(attacks.build(
 
 @pytest.mark.parametrize(("name", "check"), CASES, ids=lambda part: part if isinstance(part, str) else part.__name__)
 def test_contract(name, check):
-    check(attacks.build(name) if check in (check_reaches, check_finds_small) else _short(name))
+    steps = 12 if check is check_advances_once_a_look else None
+    check(attacks.build(name) if check in (check_reaches, check_finds_small) else _short(name, steps))
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in CLASSES])
@@ -51,11 +54,11 @@ def test_a_preset_that_keeps_another_iterate_keeps_the_rest_of_the_contract():
             check(algorithm)
 
 
-def _short(name):
+def _short(name, steps=None):
     """The attack by that name, with fewer steps than hundreds; without gradients it needs more of them."""
     algorithm = attacks.build(name)
     few = {"damage": 20, "smallness": 100}[algorithm.seeks] if algorithm.passes()[1] else 100
-    few = 5 if hasattr(algorithm, "rounds") else few  # that many in every round
+    few = 5 if hasattr(algorithm, "rounds") else steps or few  # that many in every round
     return attacks.build({"kind": name, "steps": few}) if getattr(algorithm, "steps", 0) > few else algorithm
 
 
@@ -166,3 +169,33 @@ def test_planted_bug_turns_the_contract_red(plant, monkeypatch):
     plant(monkeypatch)
     with pytest.raises(AssertionError):
         check_attack(PlainAscent())
+
+
+@attacks.register("counting-ascent-of-tests")
+@settings
+class CountingAscent(PlainAscent):
+    """Weighs the loss by how often it was asked, which it must be once a look (arXiv:1706.06083 without the sign)."""
+
+    def run(self, problem):
+        delta = problem.start(True)
+
+        class Counting:
+            def __init__(self):
+                self.calls = 0
+
+            def __call__(self, view):
+                self.calls += 1
+                return self.calls * losses.get("ce")(view)
+
+        counting = Counting()
+        for step in range(self.steps):
+            look = problem.look(delta, counting, step / self.steps)
+            delta = problem.feasible.project(delta + 0.01 * look.gradient, problem.threat.radius)
+        return delta
+
+
+def test_draws_that_advance_a_loss_several_times_turn_the_contract_red(monkeypatch):
+    check_advances_once_a_look(CountingAscent())
+    monkeypatch.setattr(problem_module, "deepcopy", lambda asked: asked)
+    with pytest.raises(AssertionError, match="1 and 4 draws of a deterministic model"):
+        check_advances_once_a_look(CountingAscent())

@@ -81,6 +81,13 @@ def torchscript(folder):
     return f"torchscript:{path}"
 
 
+def exported(folder):
+    network = Compact(name="cnn", classes=4).network().eval()
+    program = torch.export.export(network, (torch.rand(1, 3, 64, 64),))
+    torch.export.save(program, folder / "net.pt2")
+    return f"exported:{folder}/net.pt2"
+
+
 def with_weights(spec, folder):
     """The model with random weights that are the same whenever it is loaded."""
     network = models.models.build(spec).network()
@@ -93,6 +100,7 @@ EXAMPLES = {  # how to make each; a new one is added here
     "checkpoint": checkpoint,
     "compact": lambda folder: "compact:cnn?classes=4",
     "ensemble": lambda folder: "ensemble?members=compact:cnn,compact:transformer&shares=0.25,0.75",
+    "exported": exported,
     "factory": lambda folder: net("Tiny"),
     "hf": segformer,
     "mmseg": partial(with_weights, "mmseg:segformer_mit-b0_8xb2-160k_ade20k-512x512?classes=4"),

@@ -14,7 +14,15 @@ Changes:
   What they were is stored, byte-equal, under our names: progressive-* for sea-* and tsallis (also -cos, -margin, -rp,
   -rp-bal, which SEA never had), padam for padam-ce, <name>-auto for the minimal ones. New: pgd-13x40, pgd-dlr-13x40,
   ifgsm-13x20, mifgsm-13x20. In the tables only names changed.
+- Later, for the same reason (issue 14, item 8): segpgd, cospgd and mi-fgsm return their last iterate, apgd-dlr the one
+  of the highest loss, one image for every figure (keep=best is what they were); ddn is as published, and what it was is
+  stored, byte-equal, as ddn-auto. In the tables only that name changed, and `about` says what pgd keeps.
+- The table `standing` is called `pixels_right`, also as a key of the summary; a contest's standing.json is
+  ranking.json, and its `judged_by` is `scored_by`.
 - The table `minimal-finds` is called `minimal-results`.
 - annealed-border and annealed-border-plain: the slopes of the annealed losses are worked out by hand, equal to
   autograd's up to rounding (test_annealed.py), which turns signs of nought there; sizes stayed.
+- Images per pass follow a rule of pixels and parameters (issue 15), four for these runs where there was one: margins of
+  standing pixels, times of attempts and sizes of smallest changes differ in their last places.
+- Intervals are studentized (issue 16): bounds of every table that shows some are wider, most of all on two images.
 """

@@ -19,7 +19,7 @@ RUNS: dict[str, list[str]] = {
         *NORMAL,
         *COMMON,
         "--attack",
-        "ddn?steps=12,alma-prox-auto?steps=12",
+        "ddn-auto?steps=12,alma-prox-auto?steps=12",
         "--enough",
         "0.99,0.5",
     ],

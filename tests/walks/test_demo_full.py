@@ -66,7 +66,7 @@ def test_every_claim_is_answered_with_files(run):
     for finding in found:
         assert finding.claim in text
         assert finding.answer.checks
-        assert all(check.found in text for check in finding.answer.checks)
+        assert all(check.measured in text for check in finding.answer.checks)
         for table in finding.answer.tables:
             rows = list(csv.reader((page.parent / "tables" / f"{finding.name}-{table.name}.csv").open()))
             assert len(rows) == 1 + len(table.rows)

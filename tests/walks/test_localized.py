@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from tests.conftest import net, write_folder
+from tests.forging import fit
 
 from segstress.core import BadInput
 from segstress.data import load
@@ -110,8 +111,8 @@ class TestVerifyingSeveralAttacks:
         row = next(row for row in shard.counts if (row["goal"], row["state"], row["zone"]) == wanted and row["hits"])
         row["hits"] += more
         store.add(cell, shard)
-        (fault,) = self.faults(store)
-        assert "(cumulative-2): stored" in fault
+        fit(store.folder)
+        assert any("(cumulative-2): stored" in fault for fault in self.faults(store))
 
     def test_a_change_outside_the_region_is_seen(self, run):
         store, cell = run()
@@ -121,6 +122,7 @@ class TestVerifyingSeveralAttacks:
         image[:, 0, 0] = np.where(image[:, 0, 0] > 0.5, image[:, 0, 0] - 0.01, image[:, 0, 0] + 0.01)
         shard.kept[key] = image
         store.add(cell, shard)
+        fit(store.folder)
         assert any("pixels changed outside the region" in fault for fault in self.faults(store))
 
 

@@ -161,7 +161,7 @@ def test_another_plan_is_refused(tmp_path):
 def test_other_numerics_are_refused_unless_asked_for(tmp_path):
     evaluate({**PLAN, "limit": 1}, tmp_path / "run", RunOptions(workers=1))
     other = {**PLAN, "limit": 2, "numerics": {"batch_size": 2}}
-    with pytest.raises(BadInput, match="batch_size 1 -> 2"):
+    with pytest.raises(BadInput, match="batch_size 4 -> 2"):
         evaluate(other, tmp_path / "run", RunOptions(workers=1))
     evaluate(other, tmp_path / "run", RunOptions(workers=1, other_numerics=True))
 

@@ -13,20 +13,32 @@ from ..core import BadInput, Spec
 from ..data import Dataset, datasets, readable, wrap
 from ..data import load as load_spec
 from ..data.wrapped import Wrapped
+from ..doctor.watching import watch
 from ..models import Model, Segmenter, models
 from ..models import load as load_network
-from ..models.memory import lend
+from ..models.memory import frozen_twin, lend
 from ..planning.plan import Plan
 from ..planning.reading import checked
 
 DTYPES = {torch.float32: "float32", torch.float64: "float64"}
-NUMERICS = ("device", "batch_size", "threads", "dtype", "fold")  # settings that may stand beside those of a plan
+NUMERICS = (
+    "device",
+    "batch_size",
+    "threads",
+    "dtype",
+    "fold",
+    "channels_last",
+)  # settings that may stand beside those of a plan
 
 
 def load_model(model: nn.Module | Spec, **interface: Any) -> Segmenter:
-    """A model by its spec, or a module of yours behind the same interface: frozen, in eval mode, logits at image size.
+    """Load a model by its spec, or put a module of yours behind the same interface: frozen, logits at image size.
 
-    A module is not copied; settings such as upsample="bilinear" or mean=(0.5,) say what it expects and gives."""
+    A module's tensors are shared, not copied, and the module itself stays as it is: in its mode, to be trained.
+    Settings such as upsample="bilinear" or mean=(0.5,) say what it expects and gives."""
+    if isinstance(model, nn.Module):
+        settings = models.build({"kind": "memory", **interface})
+        return Segmenter(frozen_twin(model), settings.interface()).requires_grad_(False).eval()
     return load_network(model_settings(model, "", interface))
 
 
@@ -36,12 +48,12 @@ def load_data(
     classes: int | Sequence[str] | None = None,
     ignore: int | Sequence[int] | None = 255,
 ) -> Dataset:
-    """A dataset by its spec, or one of yours: a torch dataset, pairs (image, mask), two tensors."""
+    """Return a dataset by its spec, or one of yours: a torch dataset, pairs (image, mask), two tensors."""
     return load_spec(data) if _is_spec(data) else wrap(data, classes=classes, ignore=ignore)
 
 
 def model_settings(model: nn.Module | Spec, name: str, interface: Mapping[str, Any]) -> Model:
-    """The settings that stand for a model in a plan."""
+    """Return the settings that stand for a model in a plan."""
     if isinstance(model, nn.Module):
         lent = lend(model, name)
         return models.build({"kind": "memory", "title": lent.title, "content": lent.content, **interface})
@@ -59,7 +71,9 @@ def data_settings(
     ignore: int | Sequence[int] | None = 255,
     resize: str | None = None,
 ) -> Dataset:
-    """The settings that stand for images in a plan; where nobody says how many classes there are, the model does."""
+    """Return the settings that stand for images in a plan.
+
+    Where nobody says how many classes there are, the model does."""
     if _is_spec(data):
         return load_spec({**datasets.read(data), "resize": resize} if resize else data)
     made = wrap(data, classes=classes, ignore=ignore, resize=resize)
@@ -75,12 +89,15 @@ def _is_spec(data: Any) -> bool:
 
 
 def _outputs(model: Model, data: Dataset) -> Any:
-    """How many classes a model gives, seen on the first image that can be read."""
+    """Tell how many classes a model gives, seen on the first image that can be read."""
     network = load_network(model)
     device, dtype = place_of(network)
     for sample in readable(data, data.ids()):
-        with torch.no_grad():
-            return int(network(sample.image[None].to(device, dtype)).shape[1])
+        name = f"model {model.label}"
+        logits, flags = watch(network, sample.image[None].to(device, dtype), name)
+        if logits is None:
+            raise BadInput(f"{name}: {flags[0].seen}; {flags[0].advice}")
+        return int(logits.shape[1])
     raise BadInput(f"data: none of its {len(data)} images can be read; {_first_fault(data)}")
 
 
@@ -93,7 +110,7 @@ def _first_fault(data: Dataset) -> str:
 
 
 def place_of(network: nn.Module) -> tuple[torch.device, torch.dtype]:
-    """Where a module lies, and its precision; refused where it has no single one."""
+    """Tell where a module lies, and its precision; refused where it has no single one."""
     tensors = [tensor for tensor in network.parameters() if tensor.is_floating_point()]
     places, dtypes = {tensor.device for tensor in tensors}, {tensor.dtype for tensor in tensors}
     if len(places) > 1 or len(dtypes) > 1:
@@ -106,7 +123,7 @@ def place_of(network: nn.Module) -> tuple[torch.device, torch.dtype]:
 
 
 def plan_of(model: nn.Module | Spec, given: Model, data: Dataset, asked: Mapping[str, Any]) -> Plan:
-    """One model on one dataset; a module of yours is attacked where it lies, in its own precision."""
+    """Return one model on one dataset; a module of yours is attacked where it lies, in its own precision."""
     settings = {key: value for key, value in asked.items() if key not in NUMERICS and value is not None}
     numerics = {**settings.pop("numerics", {}), **{key: asked[key] for key in NUMERICS if key in asked}}
     if isinstance(model, nn.Module):
@@ -121,7 +138,7 @@ def plan_of(model: nn.Module | Spec, given: Model, data: Dataset, asked: Mapping
 
 
 def attack_list(attack: str | Sequence[Spec] | None) -> list[Spec]:
-    """Attacks by name, with commas between them, or a list of specs."""
+    """Return attacks by name, with commas between them, or a list of specs."""
     if isinstance(attack, str):
         return list(attack.split(","))
     return [] if attack is None else list(attack)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,10 +32,18 @@ def here(*given: object) -> Iterator[None]:
 
 
 def listener(progress: Progress | None) -> Progress:
-    """Whom a run tells about itself: by default the log named `segstress`, which prints warnings."""
+    """Return whom a run tells about itself: by default the log named `segstress`, which prints warnings."""
     return progress or Progress(warn=log.warning)
 
 
-def folder_of(out: Path | str | None) -> Path:
-    """Where results go: a new temporary folder unless one is named."""
-    return Path(tempfile.mkdtemp(prefix="segstress-")) if out is None else Path(out)
+class ResultFolder:
+    """Where results go: a folder that is named, or a temporary one, which goes when nobody holds this any more."""
+
+    def __init__(self, out: Path | str | None) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="segstress-")) if out is None else Path(out)
+        self._removal = weakref.finalize(self, shutil.rmtree, self.path, True) if out is None else None
+
+    def keep(self) -> None:
+        """Leave the folder where it is for good."""
+        if self._removal:
+            self._removal.detach()

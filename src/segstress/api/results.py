@@ -19,10 +19,12 @@ from ..evaluation.report import report, studies
 from ..reports.local.tables import scores
 from ..reports.minimal.tables import table as sizes
 from ..reports.study.summary import summary
+from ..results.lacking import alarms
 from ..results.local_results import read_local
 from ..results.minimal import read_minimal
 from ..results.run import Run
 from ..results.study import Frame, Study
+from .process import ResultFolder
 from .rows import Rows, rows_of
 
 Figures = Mapping[str, float | None]  # by name, such as accuracy; none where one is undefined
@@ -35,11 +37,13 @@ class RunResult(ABC):
     folder: Path
     errors: tuple[str, ...]  # images that could not be answered
     notes: tuple[str, ...]  # images that were converted or skipped
-    held: tuple[object, ...] = field(default=())  # the model and the data, so that they can be looked at again
+    held: tuple[object, ...] = field(
+        default=()
+    )  # the model and the data, to be looked at again, and a temporary folder
 
     @abstractmethod
     def table(self) -> Rows:
-        """Its figures, a row each."""
+        """Return its figures, a row each."""
 
     @abstractmethod
     def report(self, folder: Path | str | None = None) -> Path:
@@ -47,23 +51,56 @@ class RunResult(ABC):
 
     @abstractmethod
     def _line(self) -> str:
-        """What was found, in a few words."""
+        """Return what was found, in a few words."""
+
+    def keep(self) -> Path:
+        """Keep the folder of results also when it is temporary and this object is gone; return it."""
+        for place in self.held:
+            if isinstance(place, ResultFolder):
+                place.keep()
+        return self.folder
+
+    def _page_folder(self, folder: Path | str | None) -> Path | None:
+        """Return where a page is to go; where that is the run's own folder, it is kept."""
+        if folder is None:
+            self.keep()
+        return None if folder is None else Path(folder)
+
+    @property
+    def alarms(self) -> tuple[str, ...]:
+        """What the figures lack: cells and images without an answer."""
+        return ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every image was answered."""
+        return not self.alarms
 
     def to_pandas(self) -> Any:
-        """The table as a DataFrame, where pandas is installed."""
+        """Return the table as a DataFrame, where pandas is installed."""
         return self.table().to_pandas()
 
     def __repr__(self) -> str:
         failed = f", {len(self.errors)} errors" if self.errors else ""
+        failed += "" if self.complete else ", INCOMPLETE"
         return f"<{type(self).__name__}: {self._line()}{failed}; {self.folder}>"
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<p>{escape(line)}</p>" for line in (*self.errors[:10], *self.notes[:10]))
+        said = "".join(f"<p>{escape(line)}</p>" for line in (*self.alarms, *self.errors[:10], *self.notes[:10]))
         return f"<p>{escape(self._line())}</p>{self.table()._repr_html_()}{said}<p>{escape(str(self.folder))}</p>"
 
 
+class Answers(RunResult):
+    """Results of which every image must have an answer."""
+
+    @property
+    def alarms(self) -> tuple[str, ...]:
+        """What the figures lack: cells and images without an answer."""
+        return tuple(alarms(Run(self.folder)))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluated(RunResult):
+class Evaluated(Answers):
     """Figures of clean images, of every perturbation, and of the worst of them image by image (an upper bound)."""
 
     @cached_property
@@ -97,19 +134,19 @@ class Evaluated(RunResult):
         return runs[0]
 
     def table(self) -> Rows:
-        """Clean, every perturbation, and the worst case, for each model, dataset and threat."""
+        """Return clean, every perturbation, and the worst case, for each model, dataset and threat."""
         rows = Rows()
         for run in self.figures["runs"]:
             lines = {"clean": run["clean"], **run["perturbations"]}
             lines |= {"worst case": run["worst_case"]} if run["perturbations"] else {}
             for name, values in lines.items():
                 row = {key: run[key] for key in ("model", "data", "threat")} | {"perturbation": name}
-                row |= {figure: values.get(figure) for figure in run["headline"]}
+                row |= {figure: values.get(figure) for figure in run["headline"]} | {"complete": run["complete"]}
                 rows.append(row | {key: values.get(key) for key in ("forwards", "backwards", "images")})
         return rows
 
     def images(self, n: int = 4) -> list[Frame]:
-        """At most n images as they were and as they harm most, with truth and both predictions."""
+        """Return at most n images as they were and as they harm most, with truth and both predictions."""
         worst: dict[tuple[str, str, str], Frame] = {}
         for study in self.studies:
             for frame in study.frames:
@@ -120,7 +157,7 @@ class Evaluated(RunResult):
 
     def report(self, folder: Path | str | None = None) -> Path:
         """Write tables, figures, gallery and page; the path of the page."""
-        return report([self.folder], None if folder is None else Path(folder), found=self.studies)
+        return report([self.folder], self._page_folder(folder), known=self.studies)
 
     def _line(self) -> str:
         runs = self.figures["runs"]
@@ -133,21 +170,21 @@ class Evaluated(RunResult):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SmallestChanges(RunResult):
+class SmallestChanges(Answers):
     """How small a change breaks each image."""
 
     def table(self) -> Rows:
-        """Sizes over all images, for each attack and threshold."""
+        """Return sizes over all images, for each attack and threshold."""
         return rows_of(sizes(read_minimal(Run(self.folder))))
 
     def images(self) -> Rows:
-        """What was found of each image."""
+        """Return what was found of each image."""
         return Rows(vars(found) for found in read_minimal(Run(self.folder)))
 
     def report(self, folder: Path | str | None = None) -> Path:
         """Write page, tables and curves into the run's folder; the path of the page."""
         _no_other(folder)
-        return minimal_report(self.folder)[1]
+        return minimal_report(self.keep())[1]
 
     def _line(self) -> str:
         found = read_minimal(Run(self.folder))
@@ -156,17 +193,17 @@ class SmallestChanges(RunResult):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalDamage(RunResult):
+class LocalDamage(Answers):
     """What damage to part of the images does there, and elsewhere."""
 
     def table(self) -> Rows:
-        """Every figure inside, outside and everywhere, clean and perturbed."""
+        """Return every figure inside, outside and everywhere, clean and perturbed."""
         return rows_of(scores(read_local(Run(self.folder))))
 
     def report(self, folder: Path | str | None = None) -> Path:
         """Write the page of localized damage into the run's folder; its path."""
         _no_other(folder)
-        return spatial_report(Run(self.folder))
+        return spatial_report(Run(self.keep()))
 
     def _line(self) -> str:
         found = read_local(Run(self.folder))
@@ -179,7 +216,7 @@ def _no_other(folder: Path | str | None) -> None:
 
 
 def _right(frame: Frame) -> float:
-    """Share of the labelled pixels that are right after the perturbation."""
+    """Return the share of the labelled pixels that are right after the perturbation."""
     known = frame.truth >= 0
     return float(np.mean(frame.prediction[known] == frame.truth[known])) if known.any() else 1.0
 

@@ -35,7 +35,7 @@ class Rows(list[dict[str, Any]]):
         return [_text(row.get(name)) for name in self.columns]
 
     def to_pandas(self) -> Any:
-        """The rows as a DataFrame, where pandas is installed."""
+        """Return the rows as a DataFrame, where pandas is installed."""
         try:
             import pandas
         except ImportError as error:
@@ -44,7 +44,7 @@ class Rows(list[dict[str, Any]]):
 
 
 def rows_of(table: Table) -> Rows:
-    """The rows of a report's table; an interval as three columns."""
+    """Return the rows of a report's table; an interval as three columns."""
     keys = [column.key for column in table.columns]
     return Rows(
         dict(pair for key, cell in zip(keys, row, strict=True) for pair in _pairs(key, cell)) for row in table.rows

@@ -15,7 +15,7 @@ from ..planning.plan import Plan, read_plan
 from ..planning.spatial import corruption_specs, patch_places, spatial_battery, too_large
 from ..runtime import Progress, RunOptions
 from .asking import attack_list, data_settings, model_settings, plan_of
-from .process import folder_of, here, listener
+from .process import ResultFolder, here, listener
 from .results import Evaluated, LocalDamage, SmallestChanges
 
 Numbers = float | Sequence[float]
@@ -44,7 +44,8 @@ def evaluate(
 
     `model` is a module or a spec, `data` a torch dataset, pairs (image, mask), two tensors or a spec. A module comes
     back as it was. Other settings are those of a plan: norm, limit, seed, target, exhaustive, batch_size, device ...
-    Results go to `out`; without it those of a plan to runs/<name>, all others to a temporary folder.
+    Results go to `out`; without it those of a plan to runs/<name>, all others to a temporary folder, which goes with
+    the result unless `result.keep()` or `result.report()` was called.
     """
     with here(model):
         options = run_options or RunOptions(workers=workers)
@@ -63,8 +64,9 @@ def evaluate(
         source = data_settings(data, given, classes, ignore, resize)
         plan = plan_of(model, given, source, asked)
         _stay_here(model, data, options)
-        done = carry_out(plan, folder_of(out), options, listener(progress))
-        return Evaluated(done.folder, done.errors, done.notes, (model, source))
+        place = ResultFolder(out)
+        done = carry_out(plan, place.path, options, listener(progress))
+        return Evaluated(done.folder, done.errors, done.notes, (model, source, place))
 
 
 def minimal(
@@ -103,7 +105,7 @@ def spatial(
     progress: Progress | None = None,
     **settings: Any,
 ) -> LocalDamage:
-    """Damage part of every image and see what is lost there, and what elsewhere; arguments as for `evaluate`."""
+    """Return damage part of every image and see what is lost there, and what elsewhere; arguments as for `evaluate`."""
     names = corruption.split(",") if isinstance(corruption, str) else list(corruption)
     places = patch_places(_several(ratio), patch, masks)
     damage = spatial_battery(battery) if battery else corruption_specs(names, _several(severity), places)
@@ -121,7 +123,7 @@ def _run(
     *,
     warn: bool = False,
 ) -> tuple[Path, tuple[str, ...], tuple[str, ...], tuple[object, ...]]:
-    """One model on one dataset; folder, errors, notes, and what must not be forgotten."""
+    """Return one model on one dataset; folder, errors, notes, and what must not be forgotten."""
     plain = dict(asked)
     own = {key: plain.pop(key) for key in ("classes", "ignore", "resize") if key in plain}
     name, interface = plain.pop("name", ""), plain.pop("interface", None) or {}
@@ -132,12 +134,13 @@ def _run(
         _stay_here(model, data, options)
         for line in too_large(plan) if warn else ():
             heard.warn(line)
-        done = carry_out(plan, folder_of(out), options, heard)
-        return done.folder, done.errors, done.notes, (model, source)
+        place = ResultFolder(out)
+        done = carry_out(plan, place.path, options, heard)
+        return done.folder, done.errors, done.notes, (model, source, place)
 
 
 def _whole_plan(plan: Any, **beside: Any) -> Plan:
-    """A plan in the place of a model: it says everything itself."""
+    """Return a plan in the place of a model: it says everything itself."""
     said = [key for key, value in beside.items() if value is not None]
     if isinstance(plan, nn.Module):
         raise BadInput("evaluate: data is missing; give a torch dataset, pairs (image, mask) or two tensors")
@@ -147,7 +150,7 @@ def _whole_plan(plan: Any, **beside: Any) -> Plan:
 
 
 def _stay_here(model: object, data: object, options: RunOptions) -> None:
-    """What lives in this process cannot be handed to another."""
+    """Refuse workers: what lives in this process cannot be handed to another."""
     for what, given in (("model", model), ("data", data)):
         if options.workers != 1 and not isinstance(given, str | Mapping):
             raise BadInput(f"workers={options.workers}: a {what} in memory stays in this process; leave workers out")

@@ -47,7 +47,9 @@ def attack(
     seed: int = 0,
     **settings: Any,
 ) -> Attacked:
-    """Attack any module on images in [0, 1]; `target` is a class id, a spec such as map:file.png, or label maps."""
+    """Return attack any module on images in [0, 1].
+
+    `target` is a class id, a spec such as map:file.png, or label maps."""
     spec = {"attack": name, **settings} | ({} if eps is None else {"eps": eps})
     spec |= {} if target is None or isinstance(target, Tensor) else {"target": target}
     change = read_perturbation(spec, {})
@@ -113,7 +115,7 @@ def _check_classes(model: nn.Module, batch: Batch) -> None:
 
 
 def _split(labels: Tensor, ignore: int | None) -> tuple[Tensor, Tensor]:
-    """Labels that are safe to gather, and where they mean something."""
+    """Return the labels that are safe to gather, and where they mean something."""
     whole = labels.long()
     valid = torch.ones_like(whole, dtype=torch.bool) if ignore is None else whole != ignore
     if (whole[valid] < 0).any():

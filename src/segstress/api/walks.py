@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import nn
 
-from ..competition.ranking_report import JudgedBy, RankingReport
+from ..competition.ranking_report import RankingReport, ScoredBy
 from ..contests.compete import Competition, begin, walk
 from ..contests.plan import read_contest
 from ..contests.report import report as contest_report
@@ -26,7 +26,7 @@ from ..models import models as kinds
 from ..runtime import Progress
 from ..training import recipes
 from .asking import data_settings, model_settings, plan_of
-from .process import folder_of, here, listener
+from .process import ResultFolder, here, listener
 from .results import RunResult
 from .rows import Rows
 
@@ -53,15 +53,18 @@ def doctor(
         return found
 
 
-def verify(run: Place) -> list[Verdict]:
-    """Judge the stored results of a run again, cell by cell; `sound` says whether all agree."""
+def verify(run: Place, share: float = 0.1, *, everything: bool = False, seed: int | None = None) -> list[Verdict]:
+    """Judge a run again: its files and seal, then cell by cell; `sound` says whether all agree."""
     with here():
-        return verify_run(_folder(run))
+        return verify_run(_folder(run), share, everything=everything, seed=seed)
 
 
 def report(runs: Place | Sequence[Place], out: Path | str | None = None) -> Path:
     """Write the report of one or more runs; the path of the page."""
     several = [runs] if isinstance(runs, Path | str | RunResult) else list(runs)
+    if out is None:  # the page goes into the folder of the first
+        for run in (run for run in several if isinstance(run, RunResult)):
+            run.keep()
     return run_report([_folder(run) for run in several], None if out is None else Path(out))
 
 
@@ -86,7 +89,7 @@ class Ranked(RunResult):
     ranking: RankingReport
 
     def table(self) -> Rows:
-        """A row for each model, the strongest first: rank, its band and strength in every ranking."""
+        """Return a row for each model, the strongest first: rank, its band and strength in every ranking."""
         ranking, rows = self.ranking, Rows()
         for model in ranking.order:
             row: dict[str, Any] = {"model": ranking.names[model]}
@@ -98,19 +101,19 @@ class Ranked(RunResult):
 
     def report(self, folder: Path | str | None = None) -> Path:
         """Write tables, figures, gallery and page; the path of the page."""
-        return contest_report(self.competition, self.ranking, None if folder is None else Path(folder))
+        return contest_report(self.competition, self.ranking, self._page_folder(folder))
 
     def _line(self) -> str:
         ranking = self.ranking
         order = " > ".join(ranking.names[model] for model in ranking.order)
-        return f"{order}, judged by {ranking.judged_by} on {len(ranking.images)} images"
+        return f"{order}, scored by {ranking.scored_by} on {len(ranking.images)} images"
 
 
 def compete(
     models: Sequence[nn.Module | Spec] | Mapping[str, nn.Module | Spec],
     pool: Any,
     *,
-    judge: JudgedBy = "masks",
+    judge: ScoredBy = "masks",
     classes: int | Sequence[str] | None = None,
     ignore: int | Sequence[int] | None = 255,
     draws: int = 1000,
@@ -130,9 +133,10 @@ def compete(
         given = [model_settings(model, name, {}) for name, model in entrants]
         source = data_settings(pool, given[0] if given else None, classes, ignore)
         asked = {"models": list(map(kinds.spec, given)), "pool": datasets.spec(source), **settings}
-        competition = begin(read_contest(asked), folder_of(out))
+        place = ResultFolder(out)
+        competition = begin(read_contest(asked), place.path)
         _, faults = walk(competition, listener(progress), workers)
-        ranking, held = competition.rank(judge, draws), (modules, source)
+        ranking, held = competition.rank(judge, draws), (modules, source, place)
         return Ranked(competition.folder, tuple(faults), (), held, competition=competition, ranking=ranking)
 
 

@@ -99,12 +99,12 @@ class Alone:
         return f"{describe(self.algorithm)}; {self.threat}"
 
     def passes(self) -> tuple[int, int]:
-        """The most forwards and backwards that one part costs."""
+        """Count the most forwards and backwards that one part costs."""
         forwards, backwards = self.algorithm.passes()
         return forwards + 2, backwards  # with looks at the clean image and at the last iterate
 
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
-        """Every part attacked, as the model itself sees it; no class is background here."""
+        """Attack every part, as the model itself sees it; no class is background here."""
 
         def see(images: Float[Tensor, "n c h w"]) -> Labels:
             with torch.no_grad():
@@ -116,7 +116,7 @@ class Alone:
         return replace(composed, forwards=composed.forwards + 1, zones=self.zones(batch, seed))
 
     def zones(self, batch: Batch, seed: int) -> dict[str, Bool[Tensor, "b h w"]]:
-        """The pixels that were drawn; objects are counted one by one and need no zone."""
+        """Return the pixels that were drawn; objects are counted one by one and need no zone."""
         if self.parts == "objects":
             return {}
         return {"sampled": torch.stack([self._parts(batch, index, seed, None) > 0 for index in range(len(batch))])}
@@ -144,7 +144,7 @@ class Alone:
     def _strike(
         self, model: nn.Module, batch: Batch, index: int, parts: Parts, numbers: list[int], seed: int
     ) -> Strike:
-        """One attack on as many copies of an image as there are parts, each aimed at its own."""
+        """Attack as many copies of an image as there are parts, each aimed at its own."""
         ids = tuple(f"{batch.ids[index]}/{part - 1}" for part in numbers)
         copies = replace(batch.pick([index] * len(numbers)), ids=ids)
         aims = parts == torch.tensor(numbers, device=parts.device)[:, None, None]
@@ -172,7 +172,7 @@ def sampled(valid: Bool[Tensor, "h w"], number: int, seed: int, id_: str) -> Par
 
 
 def compose(batch: Batch, clean: Labels, strikes: Iterable[Strike], see: Callable[[Strike], Labels]) -> Perturbed:
-    """Each part as it is seen in its own image, all else as on the clean one; the image handed over is the farthest."""
+    """Show each part as in its own image, all else as on the clean one; the image handed over is the farthest."""
     shown, images, size = clean.clone(), batch.images.clone(), batch.images.new_zeros(len(batch))
     forwards, backwards = torch.zeros(len(batch), dtype=torch.int64), torch.zeros(len(batch), dtype=torch.int64)
     for strike in strikes:
@@ -187,5 +187,5 @@ def compose(batch: Batch, clean: Labels, strikes: Iterable[Strike], see: Callabl
 
 
 def by_parts(change: Perturbation) -> TypeGuard[Alone]:
-    """Whether a perturbation takes the parts of an image one by one."""
+    """Tell whether a perturbation takes the parts of an image one by one."""
     return bool(change.parts)

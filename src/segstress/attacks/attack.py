@@ -163,7 +163,7 @@ class Attack:
         return tuple(Result(goal, allowed.apply(delta), allowed.size(delta)) for goal, delta in deltas.items())
 
     def _smallest(self, problem: Problem, last: Tensor) -> tuple[Result, ...]:
-        """One result for each threshold, that of the threat first."""
+        """Return one result for each threshold, that of the threat first."""
         allowed, polished = problem.feasible, self.keep != "smallest"
         if polished:
             problem.peek(last)

@@ -81,13 +81,13 @@ class MultiAttack:
         return f"{describe(self.attack)}; {self.threat}"
 
     def passes(self) -> tuple[int, int]:
-        """The most forwards and backwards that one image costs."""
+        """Count the most forwards and backwards that one image costs."""
         forwards, backwards = self.attack.passes()
         return 1 + self.number * (forwards + 1), self.number * backwards
 
     @torch.no_grad()
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
-        """Every attack, and after each what all up to it have fooled together."""
+        """Run every attack; return after each what all up to it have fooled together."""
         zones = self._zones(batch, seed)
         together = predict(model(batch.images))
         sound = (together == batch.labels) & batch.valid
@@ -112,7 +112,7 @@ class MultiAttack:
         return zones | {"aim": zones["outside"] if self.aim is None else self.aim.mask(batch, seed)}
 
     def _strike(self, model: nn.Module, batch: Batch, inside: Mask | None, aim: Mask, sound: Mask, seed: int) -> _Blow:
-        """One attack on the aimed pixels; images without any are left as they are."""
+        """Attack the aimed pixels once; images without any are left as they are."""
         blow = _Blow.none(batch)
         indices = aim.flatten(1).any(1).nonzero()[:, 0].tolist()
         if not indices:
@@ -175,6 +175,6 @@ class _WatchedProblem(Problem):
 
 
 def first_wrong(batch: Batch, together: Labels, shown: Labels) -> Labels:
-    """What several attacks have fooled, with one more: a pixel stays as the first that fooled it left it."""
+    """Return what several attacks have fooled, with one more: a pixel stays as the first that fooled it left it."""
     fallen = batch.valid & (together == batch.labels) & (shown != batch.labels)
     return torch.where(fallen, shown, together)

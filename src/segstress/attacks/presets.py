@@ -8,6 +8,7 @@ from .algorithms.annealed_border import AnnealedBorder
 from .algorithms.apgd import APGD
 from .algorithms.asma import ASMA
 from .algorithms.dag import DAG
+from .algorithms.ddn import DDN
 from .algorithms.fmn import FMN
 from .algorithms.momentum import Momentum
 from .algorithms.padam import PAdam
@@ -22,9 +23,20 @@ attacks.preset(
 attacks.preset(
     "bim", PGD, "PGD from the clean image (Kurakin et al. 2017, arXiv:1607.02533)", steps=10, random_start=False
 )
-attacks.preset("segpgd", PGD, "PGD on balanced cross-entropy (Gu et al. 2022, arXiv:2207.12391)", loss="segpgd")
+# The papers leave the length of a step to the user, and return the last iterate.
 attacks.preset(
-    "cospgd", PGD, "PGD on cosine-weighted cross-entropy (Agnihotri et al. 2024, arXiv:2302.02213)", loss="cospgd"
+    "segpgd",
+    PGD,
+    "PGD on balanced cross-entropy, its last iterate (Gu et al. 2022, arXiv:2207.12391)",
+    loss="segpgd",
+    keep="last",
+)
+attacks.preset(
+    "cospgd",
+    PGD,
+    "PGD on cosine-weighted cross-entropy, its last iterate (Agnihotri et al. 2024, arXiv:2302.02213)",
+    loss="cospgd",
+    keep="last",
 )
 attacks.preset("rp-pgd", PGD, "PGD on cross-entropy by region (region loss of RP-PGD, AAAI 2025)", loss="region")
 attacks.preset(
@@ -63,7 +75,13 @@ attacks.preset(
 attacks.preset("padam-rp", PAdam, "Projected Adam on cross-entropy by region (RP-PGD, AAAI 2025)", loss="region")
 
 attacks.preset(
-    "apgd-dlr", APGD, "APGD on the logit ratio (Croce & Hein 2020, arXiv:2003.01690)", loss="dlr", track="dlr"
+    "apgd-dlr",
+    APGD,
+    "APGD on the logit ratio, its iterate of the highest loss (Croce & Hein 2020, arXiv:2003.01690)",
+    loss="dlr",
+    track="dlr",
+    carry="track",
+    keep="last",
 )
 attacks.preset(
     "apgd-margin", APGD, "APGD on the margin (arXiv:2003.01690)", loss="margin-clipped", track="margin-clipped"
@@ -176,6 +194,18 @@ attacks.preset(
     shrink=0.05,
     step=10.0,
     unit="l2",
+    keep="smallest",
+)
+attacks.preset(
+    "ddn",
+    DDN,
+    "DDN as published for l2: first radius and step of 1, 256 levels, the smallest that does enough (arXiv:1811.09600)",
+    loss="ce",
+    steps=500,
+    first=1.0,
+    unit="l2",
+    ball="surface",
+    levels=256,
     keep="smallest",
 )
 attacks.preset(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import typer
 
 from . import options
+from .names import check_battery, check_names, check_plan
 
 if TYPE_CHECKING:
     from ..runtime import RunOptions
+
+
+NUMERICS = ("device", "batch_size", "threads", "dtype", "fold", "channels_last")
 
 
 @dataclass(frozen=True)
@@ -28,13 +32,13 @@ class ExecutionOptions:
     plugin: options.Plugins = None
 
     def options(self) -> RunOptions:
-        """The same, as evaluations understand it."""
+        """Return the same, as evaluations understand it."""
         from ..runtime import RunOptions
 
         return RunOptions(self.workers, self.shard_size, self.retry_errors, self.other_numerics)
 
     def folder(self, default: str) -> Path:
-        """Where the results lie."""
+        """Tell where the results lie."""
         return self.out or Path("runs") / default
 
 
@@ -45,14 +49,16 @@ class EvaluationOptions(ExecutionOptions):
     limit: options.Limit = None
     seed: options.Seed = 0
     keep_images: options.KeepImages = False
-    batch_size: options.BatchSize = 1
+    batch_size: options.BatchSize = 0
     threads: options.Threads = 1
     fold: options.Fold = False
     device: options.Device = "cpu"
+    dtype: options.Dtype = "float32"
+    channels_last: options.ChannelsLast = False
 
     def settings(self) -> dict[str, Any]:
-        """Its part of a plan."""
-        numerics = {"device": self.device, "batch_size": self.batch_size, "threads": self.threads, "fold": self.fold}
+        """Return its part of a plan."""
+        numerics = {name: getattr(self, name) for name in NUMERICS}
         shared = {"limit": self.limit, "seed": self.seed, "keep_images": self.keep_images}
         return {**shared, "plugins": self.plugin or [], "numerics": numerics}
 
@@ -72,7 +78,7 @@ class AttackOptions:
     weights: options.Weights = None
 
     def settings(self) -> dict[str, Any]:
-        """Their part of a plan; refused where nothing, or two things at once, are asked for."""
+        """Return their part of a plan; refused where nothing, or two things at once, are asked for."""
         parts = self.objects or bool(self.pixels)
         if (self.attack and self.battery) or not (self.attack or self.battery or parts):
             raise typer.BadParameter(
@@ -86,7 +92,7 @@ class AttackOptions:
 
 
 def bundled(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options of its bundles."""
+    """Return the command with the options of its bundles."""
     hints = get_type_hints(command, include_extras=True)
     bundles = {name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)}
     own = [parameter for parameter in inspect.signature(command).parameters.values() if parameter.name not in bundles]
@@ -95,25 +101,45 @@ def bundled(command: Callable[..., None]) -> Callable[..., None]:
     ]
     parameters += [option for bundle in bundles.values() for option in _options(bundle)]  # last in the help
 
+    hints_of_all = {parameter.name: parameter.annotation for parameter in parameters}
+
     def gathered(**given: Any) -> None:
-        _use(given.get("plugin"))
+        if given.get("plugin"):
+            _use(given["plugin"])
+        else:
+            _check(hints_of_all, given)
         for name, bundle in bundles.items():
             given[name] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
         command(**given)
 
     gathered.__doc__, gathered.__name__ = command.__doc__, command.__name__
     gathered.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    gathered.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    gathered.__annotations__ = hints_of_all
     return gathered
 
 
-def _use(plugins: list[str] | None) -> None:
+def _use(plugins: list[str]) -> None:
     """Import what registers more, before anything is looked up by name."""
-    if plugins:
-        from ..core import import_source
+    from ..core import import_source
 
-        for plugin in plugins:
-            import_source(plugin)
+    for plugin in plugins:
+        import_source(plugin)
+
+
+def _check(hints: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Refuse names that nothing registers, while torch is not loaded yet."""
+    for name, hint in hints.items():
+        value = given.get(name)
+        if value and hint in (options.Model, options.SomeModel):
+            check_names("model", value)
+        elif value and hint in (options.Data, options.SomeData):
+            check_names("dataset", value)
+        elif value and hint == options.Attacks:
+            check_names("attack", value.split(","))
+        elif value and hint == options.Battery:
+            check_battery(value)
+        elif value and hint in (options.PlanFile, options.SomePlanFile):
+            check_plan(value)
 
 
 def _options(bundle: type[Any]) -> list[inspect.Parameter]:

@@ -8,11 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from ..reports.kit.table import Table as Figures
 
-console = Console(width=None if sys.stdout.isatty() else 120)  # a file or pipe has no width of its own
+# A file or pipe has no width of its own. Names of files are printed as they are, whatever brackets they hold.
+LITERAL: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
+console = Console(width=None if sys.stdout.isatty() else 120, **LITERAL)
+
+
+def show_line(word: str, text: str, style: str = "red", to: Console = console) -> None:
+    """Print one line that begins with a coloured word."""
+    to.print(Text.assemble((word, style), f" {text}"), soft_wrap=True)
+
+
+def duration(seconds: float) -> str:
+    """Say how long something takes, in the unit that people would use."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def show_summary(figures: Mapping[str, Any]) -> None:
@@ -25,13 +40,20 @@ def show_summary(figures: Mapping[str, Any]) -> None:
         for label, values in run["perturbations"].items():
             table.add_row(label, *map(_percent, _pick(values, shown)), str(values["forwards"]))
         if run["perturbations"]:
-            table.add_row("worst case", *map(_percent, _pick(run["worst_case"], shown)), "", style="bold")
+            title = "worst case" if run["complete"] else "worst case, at most"
+            table.add_row(title, *map(_percent, _pick(run["worst_case"], shown)), "", style="bold")
             if any(run["worst_case_slack"].values()):
                 table.add_row("spared, at most", *map(_percent, _pick(run["worst_case_slack"], shown)), "")
         console.print(table)
+        for line in filter(None, (run["first_look"], *run["checkup"])):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+        for alarm in run["alarms"]:
+            console.print(Text(alarm, style="red"), soft_wrap=True)
         if run["alone"]:
             _show_alone(run["alone"])
-    console.print("Percent. Every attack figure is an upper bound on robustness.", highlight=False)
+    for seals in dict.fromkeys((run["seal"], run["environment_seal"]) for run in figures["runs"] if run["seal"]):
+        console.print("Seal {}, of the environment {}.".format(*seals), soft_wrap=True)
+    console.print("Percent. Every attack figure is an upper bound on robustness.")
 
 
 def _show_alone(alone: Mapping[str, Any]) -> None:
@@ -44,7 +66,7 @@ def _show_alone(alone: Mapping[str, Any]) -> None:
             )
     console.print(table)
     for label, passes in alone["passes"].items():
-        console.print(f"{label}: {passes['forwards']} forwards, {passes['backwards']} backwards", highlight=False)
+        console.print(f"{label}: {passes['forwards']} forwards, {passes['backwards']} backwards")
 
 
 def _interval(share: Mapping[str, float | None]) -> str:
@@ -53,7 +75,7 @@ def _interval(share: Mapping[str, float | None]) -> str:
 
 
 def show_table(table: Figures) -> None:
-    """A table of a report, with its title and note."""
+    """Print a table of a report, with its title and note."""
     from ..reports.kit.export import show
 
     drawn = Table(*(column.title for column in table.columns), title=table.title, title_justify="left")
@@ -61,7 +83,7 @@ def show_table(table: Figures) -> None:
     for row in table.rows:
         drawn.add_row(*(show(cell, kind) for cell, kind in zip(row, kinds, strict=True)))
     console.print(drawn)
-    console.print(table.note, highlight=False)
+    console.print(table.note)
 
 
 def _pick(values: Mapping[str, Any], names: Sequence[str]) -> list[float | None]:

@@ -51,7 +51,7 @@ def demo(
 
 
 def _examine(folder: Path, images: int, run_options: RunOptions, store: bool) -> None:
-    """Every run that is missing, then the claims with their verdicts."""
+    """Carry out every run that is missing, then print the claims with their verdicts."""
     from ..demo import demonstration as demo
     from ..demo import zoo
     from .progress import watch
@@ -59,12 +59,12 @@ def _examine(folder: Path, images: int, run_options: RunOptions, store: bool) ->
     errors = demo.examine_claims(folder, images, run_options, lambda name: watch(console, name))
     findings = demo.findings(folder)
     for finding in findings:
-        console.print(f"[bold]{finding.claim}: {finding.answer.verdict}[/bold]", highlight=False)
+        console.print(f"{finding.claim}: {finding.answer.verdict}", style="bold")
         for check in finding.answer.checks:
-            console.print(f"  {'yes' if check.holds else 'no'}: {check.asks} ({check.found})", highlight=False)
-    console.print(demo.CHANGED, highlight=False)
-    console.print(f"Findings: {demo.report(folder, findings)}", highlight=False, soft_wrap=True)
+            console.print(f"  {'yes' if check.holds else 'no'}: {check.asks} ({check.measured})")
+    console.print(demo.CHANGED)
+    console.print(f"Findings: {demo.report(folder, findings)}", soft_wrap=True)
     show_errors(errors)
     if store:
         results, page = zoo.store(folder, findings, f"segstress demo --full --images {images}")
-        console.print(f"Stored: {results} and {page}", highlight=False, soft_wrap=True)
+        console.print(f"Stored: {results} and {page}", soft_wrap=True)

@@ -11,24 +11,39 @@ from rich.table import Table
 
 from . import options
 from .bundles import AttackOptions, EvaluationOptions, ExecutionOptions
-from .console import console, show_summary, show_table
+from .console import console, duration, show_summary, show_table
+from .minimal import present_searches
 from .running import carry_out, plan_of
+from .spatial_run import present_damage
 
 if TYPE_CHECKING:
+    from ..planning.precision import Precision
     from ..reports.kit.table import Table as Figures
 
 # Rooms are imported inside the commands: they bring torch, and `segstress --help` should not wait for it.
 
 
-def run(plan: options.PlanFile, common: ExecutionOptions) -> None:
-    """Carry out a plan; run it again to resume.
+def run(
+    plan: options.PlanFile,
+    common: ExecutionOptions,
+    model: options.SomeModel = None,
+    data: options.SomeData = None,
+    weights: options.Weights = None,
+    limit: options.Limit = None,
+) -> None:
+    """Carry out a plan, or a paper's protocol by its name (segstress list plans); run it again to resume.
 
     Example: segstress run plan.yaml --out runs/mine
     """
-    from ..planning import read_plan
+    from ..planning.papers import named_plan
 
-    settings = read_plan(plan)
-    attack_and_report(replace(settings, plugins=[*settings.plugins, *(common.plugin or [])]), common)
+    settings, page = named_plan(plan, {"models": model, "data": data, "weights": weights, "limit": limit})
+    settings = replace(settings, plugins=[*settings.plugins, *(common.plugin or [])])
+    folder = common.out if plan.exists() else common.folder(plan.name)  # a protocol lies under its own name
+    if page == "study":
+        attack_and_report(settings, common, folder=folder)
+    else:
+        carry_out(settings, common, present_searches if page == "minimal" else present_damage, folder=folder)
 
 
 def attack(
@@ -59,24 +74,28 @@ def plan(
 
     Example: segstress plan --model compact:cnn-normal --data shapes:test --battery quick --eps 8/255
     """
-    from ..planning import read_plan
     from ..planning.cost import estimate
+    from ..planning.papers import named_plan
+    from ..planning.precision import expected_precision
 
-    planned = read_plan(plan) if plan else plan_of(common, models=model or [], data=data or [], **attacks.settings())
+    if plan:
+        given = {"models": model, "data": data, "weights": attacks.weights, "limit": common.limit}
+        planned, _ = named_plan(plan, given)
+    else:
+        planned = plan_of(common, models=model or [], data=data or [], **attacks.settings())
     costs = estimate(planned, common.workers)
     table = Table("model", "data", "perturbation", "images", "forwards", "backwards", "time", title="At most")
     for cost in costs:
-        table.add_row(*cost.names, str(cost.images), str(cost.forwards), str(cost.backwards), _time(cost.seconds))
+        table.add_row(*cost.names, str(cost.images), str(cost.forwards), str(cost.backwards), duration(cost.seconds))
     console.print(table)
     total = sum(cost.seconds for cost in costs)
-    console.print(
-        f"All together about {_time(total)}, from one timed pass of each model on this machine.", highlight=False
-    )
+    console.print(f"All together about {duration(total)}, from one timed pass of each model on this machine.")
+    for precision in filter(lambda foretold: foretold.known, expected_precision(planned)):
+        console.print(_width(precision), soft_wrap=True)
     audited = planned.audited()
     if audited is not None and audited.spend < 1:
         console.print(
             f"The battery chooses its attacks on a sample, and spends at most {audited.spend:.0%} of this.",
-            highlight=False,
         )
 
 
@@ -89,7 +108,7 @@ def attack_and_report(
 
     def present(folder: Path) -> Path:
         evaluated = studies([folder])
-        page = report([folder], beside=beside, found=evaluated)
+        page = report([folder], beside=beside, known=evaluated)
         show_summary(summary(evaluated))
         for table in beside:
             show_table(table)
@@ -98,11 +117,11 @@ def attack_and_report(
     carry_out(plan, common, present, folder=folder)
 
 
-def _time(seconds: float) -> str:
+def _width(precision: Precision) -> str:
+    """Tell how sure the figures will be."""
+    model, data = precision.names
     return (
-        f"{seconds:.0f} s"
-        if seconds < 120
-        else f"{seconds / 60:.0f} min"
-        if seconds < 7200
-        else f"{seconds / 3600:.1f} h"
+        f"{model} on {data}: with {precision.images} images expect 95 % intervals of about"
+        f" +-{100 * precision.accuracy:.1f} points of accuracy and +-{100 * precision.nmiou:.1f} of NmIoU, from the"
+        f" spread of {precision.looked} clean images."
     )

@@ -6,14 +6,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.table import Table
 from typer import Option
 
 from . import options
 from .bundles import EvaluationOptions
-from .console import console
+from .console import console, show_line
 from .evaluation import attack_and_report
 
-Quick = Annotated[bool, Option("--quick", help="Only the cheap checks, at most 20 passes; no trial attack.")]
+Quick = Annotated[bool, Option("--quick", help="Only the cheap checks, some ten passes; no trial attack.")]
+Some = Annotated[str | None, Option("--attack", help="Only these attacks, separated by commas.")]
+NoSpeed = Annotated[bool, Option("--no-speed", help="Leave out the table of images a second.")]
 Images = Annotated[Path, Option("--images", help="Folder of PNG, NPY or NPZ files, named by image id.")]
 
 
@@ -29,17 +32,20 @@ def doctor(
 
     Example: segstress doctor --model compact:cnn-normal --data shapes:test
     """
+    from ..doctor import say
     from ..evaluation.checkup import check_up
 
     numerics = {"device": device, "threads": threads}
     diagnoses = check_up(quick=quick, models=model, data=data, plugins=plugin or [], numerics=numerics)
     for diagnosis in diagnoses:
         verdict = f"{len(diagnosis.flags)} flags" if diagnosis.flags else "nothing to object"
-        console.print(f"[bold]{diagnosis.model} on {diagnosis.data}:[/bold] {verdict}", highlight=False)
+        show_line(f"{diagnosis.model} on {diagnosis.data}:", verdict, "bold")
+        for line in say((list(diagnosis.checked), list(diagnosis.unchecked)), len(diagnosis.flags)):
+            console.print(f"  {line}", soft_wrap=True)
         for flag in diagnosis.flags:
-            console.print(f"[red]{flag.name}[/red]", highlight=False)
+            console.print(flag.name, style="red")
             for word, text in (("seen", flag.seen), ("why it matters", flag.matters), ("what to do", flag.advice)):
-                console.print(f"  {word}: {text}", highlight=False, markup=False, soft_wrap=True)
+                console.print(f"  {word}: {text}", soft_wrap=True)
     if any(diagnosis.flags for diagnosis in diagnoses):
         raise typer.Exit(1)
 
@@ -60,5 +66,30 @@ def score(
 
     plan = score_plan(images, models=model, data=data, eps=eps, norm=norm, **common.settings())
     for note in look_through(images, plan):
-        console.print(f"[yellow]warning:[/yellow] {note}", highlight=False, soft_wrap=True)
+        show_line("warning:", note, "yellow")
     attack_and_report(plan, common, folder=common.folder(f"score-{images.resolve().name}"))
+
+
+def selftest(device: options.Device = "cpu", attack: Some = None, no_speed: NoSpeed = False) -> None:
+    """Check that attacks work on a device as on the CPU, and how fast; exit code 1 where one does not.
+
+    Example: segstress selftest --device cuda
+    """
+    from ..core.system import check_device
+    from ..testing.selftest import check_contracts, check_parity, measure
+
+    check_device(device)
+    outcomes = []
+    for outcome in (*check_parity(device), *check_contracts(device, (attack or "").split(",") if attack else ())):
+        outcomes.append(outcome)
+        show_line(f"{outcome.what}:", outcome.fault or "fine", "red" if outcome.fault else "green")
+    if not no_speed:
+        table = Table("model", "dtype", "channels last", "images per pass", "images / s", title=f"Speed on {device}")
+        for speed in measure(device):
+            words = (speed.model, speed.dtype, "yes" if speed.channels_last else "no", str(speed.batch_size))
+            table.add_row(*words, f"{speed.images_per_second:.1f}")
+        console.print(table)
+    wrong = sum(bool(outcome.fault) for outcome in outcomes)
+    console.print(f"{len(outcomes) - wrong} of {len(outcomes)} checks are fine on {device}.")
+    if wrong:
+        raise typer.Exit(1)

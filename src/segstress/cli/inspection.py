@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from enum import StrEnum
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 from rich.table import Table
 
 from . import options
-from .console import console, show_summary
+from .console import console, show_line, show_summary
 
 Json = Annotated[bool, typer.Option("--json", help="Print every figure as JSON and write nothing.")]
 
@@ -20,37 +21,57 @@ def report(
 ) -> None:
     """Write the report of one or more runs: page, tables (CSV, LaTeX), figures (SVG, PDF), gallery.
 
+    Exit code 1 where answers are missing, so that a figure is a range, or where stored files were changed.
+
     Example: segstress report runs/demo --json
     """
     from ..evaluation.report import report, studies
     from ..reports.study.summary import summary
 
     evaluated = studies(runs)
+    figures = summary(evaluated)
     if as_json:
-        typer.echo(json.dumps(summary(evaluated), indent=1))
-        return
-    page = report(runs, out, found=evaluated)
-    show_summary(summary(evaluated))
-    console.print(f"Report: {page}", highlight=False, soft_wrap=True)
+        typer.echo(json.dumps(figures, indent=1))
+    else:
+        page = report(runs, out, known=evaluated)
+        show_summary(figures)
+        console.print(f"Report: {page}", soft_wrap=True)
+    if not all(run["complete"] and not run["damage"] for run in figures["runs"]):
+        raise typer.Exit(1)
 
 
-def verify(runs: options.Folders, plugin: options.Plugins = None) -> None:
-    """Judge stored results again: ball, box, region and prediction; also after rounding to 8 bits.
+Share = Annotated[str, typer.Option(help="Share of the images without kept pictures that is attacked again.")]
+All = Annotated[bool, typer.Option("--all", help="Attack every image again, those with kept pictures too.")]
+Seed = Annotated[int | None, typer.Option(help="Repeat the draw of that seed; without it each draw is fresh.")]
 
-    Example: segstress verify runs/demo
+
+def verify(
+    runs: options.Folders,
+    share: Share = "10%",
+    everything: All = False,
+    seed: Seed = None,
+    plugin: options.Plugins = None,
+) -> None:
+    """Believe nothing: files and seal, tables, clean counts of all images, kept images, a share attacked again.
+
+    Example: segstress verify runs/demo --share 25%
     """
+    from ..core.shares import read_share
     from ..evaluation.verify import verify
 
-    verdicts = [verdict for run in runs for verdict in verify(run)]
+    part = read_share(share)
+    verdicts = [verdict for run in runs for verdict in verify(run, part, everything=everything, seed=seed)]
     table = Table("cell", "judged again", "attacked again", "accuracy", "at 8 bits", "verdict")
     for verdict in verdicts:
-        accuracies = (f"{100 * value:.2f}" for value in (verdict.accuracy, verdict.accuracy_8bit))
+        accuracies = ("" if math.isnan(value) else f"{100 * value:.2f}" for value in verdict.accuracies)
         words = "sound" if verdict.sound else f"{len(verdict.faults)} faults"
         table.add_row(verdict.cell, str(verdict.checked), str(verdict.repeated), *accuracies, words)
     console.print(table)
+    for reason in dict.fromkeys(verdict.rounding for verdict in verdicts if verdict.rounding):
+        console.print(f"Counts may differ by 0.5 % of an image's pixels: {reason}.", soft_wrap=True)
     for verdict in verdicts:
         for fault in verdict.faults:
-            console.print(f"[red]fault:[/red] {verdict.cell}: {fault}", highlight=False, soft_wrap=True)
+            show_line("fault:", f"{verdict.cell}: {fault}")
     if not all(verdict.sound for verdict in verdicts):
         raise typer.Exit(1)
 
@@ -66,6 +87,7 @@ class Sort(StrEnum):
     regions = "regions"
     targets = "targets"
     batteries = "batteries"
+    plans = "plans"
     metrics = "metrics"
     concordances = "concordances"
     formats = "formats"

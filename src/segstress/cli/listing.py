@@ -13,6 +13,7 @@ from ..data import datasets
 from ..metrics import metrics
 from ..models import models
 from ..planning.battery_files import batteries, battery
+from ..planning.papers import paper, papers
 from ..reports.study import drawings, tables
 
 REGISTRIES: dict[str, Registry[Any]] = {
@@ -32,8 +33,10 @@ REGISTRIES: dict[str, Registry[Any]] = {
 
 
 def listing(sort: str) -> list[tuple[str, str]]:
-    """Names of one sort and what they stand for."""
+    """Return names of one sort and what they stand for."""
     if sort == "batteries":
         return [(name, f"v{battery(name).version}. {battery(name).about}") for name in batteries()]
+    if sort == "plans":
+        return [(name, paper(name).about) for name in papers()]
     registry = REGISTRIES[sort]
     return [(name, registry.about(name)) for name in registry.names()]

@@ -132,10 +132,10 @@ def correlate(folders: options.Folders) -> None:
 
     Example: segstress mad correlate runs/mad-miou runs/mad-fwiou
     """
-    from ..contests.report import compare_standings
+    from ..contests.report import compare_rankings
 
     table = Table("competitions", "ranking", "Spearman")
-    for pair, correlations in compare_standings(folders).items():
+    for pair, correlations in compare_rankings(folders).items():
         for name, value in correlations.items():
             table.add_row(pair, name, f"{value:.3f}")
     console.print(table)
@@ -156,7 +156,7 @@ def demo(
     count: Annotated[int, Option("--count", min=10, help="Images of the pool.")] = 120,
     workers: options.Workers = 0,
 ) -> None:
-    """The whole competition of the embedded models on a shifted pool, judged by its masks; nothing is downloaded.
+    """Hold a whole competition of the embedded models on a shifted pool, scored by its masks; nothing is downloaded.
 
     Example: segstress mad demo
     """

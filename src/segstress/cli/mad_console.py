@@ -11,12 +11,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from .console import console
+from .console import LITERAL, console, show_line
 from .mad_options import JudgeName
 
 
 def hold(competition: Any, workers: int) -> list[str]:
-    """Every step up to the selection, each with its own progress; what went wrong."""
+    """Return every step up to the selection, each with its own progress; what went wrong."""
     from .progress import watch
 
     if not (competition.folder / "index.parquet").exists():
@@ -31,56 +31,55 @@ def hold(competition: Any, workers: int) -> list[str]:
 
 
 def find_ranking(competition: Any, judge: JudgeName, draws: int, metrics: Sequence[str] = (), workers: int = 0) -> Any:
-    """The standing, with that of every other metric beside it."""
+    """Return the ranking, with that of every other metric beside it."""
     from .progress import watch
 
     ranking = competition.rank(judge.value, draws)
     otherwise = {}
     for metric in metrics:
-        with watch(Console(stderr=True), f"comparing by {metric}") as progress:  # stdout may be for JSON
+        with watch(Console(stderr=True, **LITERAL), f"comparing by {metric}") as progress:  # stdout may be for JSON
             otherwise[metric] = competition.rank_by(metric, judge.value, draws, progress, workers)
     return replace(ranking, otherwise=otherwise)
 
 
-def show_ranking(competition: Any, standing: Any, as_json: bool = False) -> None:
+def show_ranking(competition: Any, ranking_report: Any, as_json: bool = False) -> None:
     """Write the report, and print places with their bands, or every figure as JSON."""
     from ..contests.report import report, summary
 
-    page = report(competition, standing)
+    page = report(competition, ranking_report)
     if as_json:
-        typer.echo(json.dumps(summary(standing), indent=1))
+        typer.echo(json.dumps(summary(ranking_report), indent=1))
         return
-    table = Table("model", *standing.rankings, title="Place (band) and strength", title_justify="left")
-    for model in standing.order:
+    table = Table("model", *ranking_report.rankings, title="Place (band) and strength", title_justify="left")
+    for model in ranking_report.order:
         cells = [
             f"{ranking.rank[model]} ({ranking.best[model]} to {ranking.worst[model]})  {ranking.strengths[model]:+.3f}"
-            for ranking in standing.rankings.values()
+            for ranking in ranking_report.rankings.values()
         ]
-        table.add_row(standing.names[model], *cells)
+        table.add_row(ranking_report.names[model], *cells)
     console.print(table)
-    for metric, other in standing.otherwise.items():
+    for metric, other in ranking_report.otherwise.items():
         correlations = ", ".join(
-            f"{name} {spearman:.3f}" for name, (spearman, _) in standing.correlation(other).items()
+            f"{name} {spearman:.3f}" for name, (spearman, _) in ranking_report.correlation(other).items()
         )
-        console.print(f"Spearman's correlation with images selected by {metric}: {correlations}", highlight=False)
-    for note in standing.notes:
-        console.print(f"[yellow]note:[/yellow] {note}", highlight=False, soft_wrap=True)
-    console.print(f"Report: {page}", highlight=False, soft_wrap=True)
+        console.print(f"Spearman's correlation with images selected by {metric}: {correlations}")
+    for note in ranking_report.notes:
+        show_line("note:", note, "yellow")
+    console.print(f"Report: {page}", soft_wrap=True)
 
 
 def show_index(found: Any) -> None:
-    """How many images can be used, which are copies, which cannot be read."""
+    """Tell how many images can be used, which are copies, which cannot be read."""
     names, statuses, messages = (found[key].to_pylist() for key in ("name", "status", "message"))
     for status in ("ok", "duplicate", "error"):
-        console.print(f"{status}: {statuses.count(status)} images", highlight=False)
+        console.print(f"{status}: {statuses.count(status)} images")
     for name, status, message in zip(names, statuses, messages, strict=True):
         if status == "error":
-            console.print(f"[red]error:[/red] {name}: {message}", highlight=False, soft_wrap=True)
+            show_line("error:", f"{name}: {message}")
 
 
 def show_selection(selection: Any) -> None:
-    """How many images were chosen, and for how many groups none was found."""
+    """Tell how many images were chosen, and for how many groups none was found."""
     console.print(
         f"{len(selection.images)} images in {len(selection.members)} places; {len(selection.empty)} groups are empty",
-        highlight=False,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from typer import Option
+from typer import BadParameter, Option
 
 from . import mad_options as own
 from . import options
@@ -31,7 +31,7 @@ def export(
 
     competition = reopen(folder)
     count = export_images(competition.images(), competition.members(), format, to, prefill)
-    console.print(f"{count} images in {to}", highlight=False)
+    console.print(f"{count} images in {to}")
 
 
 def import_(
@@ -52,10 +52,9 @@ def import_(
     console.print(
         f"{back.taken} taken, of them {len(back.unchanged)} as they were sent; {len(back.rejected)} rejected, "
         f"{len(back.missing)} missing",
-        highlight=False,
     )
     for image in back.missing[:10]:
-        console.print(f"missing: {image}", highlight=False)
+        console.print(f"missing: {image}")
     show_errors(back.faults)
 
 
@@ -69,24 +68,34 @@ def judge(
     static: Annotated[
         Path | None, Option("--static", help="Write the page into this folder instead of serving.")
     ] = None,
-    rater: Annotated[str, Option("--rater", help="Person for whom the static page is.")] = "anyone",
+    rater: Annotated[
+        list[str] | None, Option("--rater", help="Person who gets a link, or the static page. Repeatable.")
+    ] = None,
+    name: Annotated[
+        list[str] | None, Option("--name", help="Another host name under which people reach the page. Repeatable.")
+    ] = None,
     votes: Annotated[Path | None, Option("--votes", help="Take the decisions that a static page has saved.")] = None,
 ) -> None:
-    """Let people judge on a blind page.
+    """Let people judge on a blind page; each has a signed link of their own.
 
-    Example: segstress mad judge runs/mad
+    Example: segstress mad judge runs/mad --rater kim --rater lee
     """
     from ..contests.compete import reopen
-    from ..contests.voting import open_session, token
-    from ..voting.server import serve
+    from ..contests.voting import open_session
+    from ..voting.server import link, serve
     from ..voting.static import take_file, write_static
 
     session = open_session(reopen(folder), mode.value)
+    people = rater or ["anyone"]
     if votes is not None:
-        console.print(f"{take_file(session, votes)} new decisions", highlight=False)
+        console.print(f"{take_file(session, votes)} new decisions")
     elif static is not None:
-        console.print(f"{write_static(session, rater, static)} trials in {static / 'index.html'}", highlight=False)
+        if len(people) > 1:
+            raise BadParameter("a static page is for one person; give one --rater, and run it again for the next")
+        console.print(f"{write_static(session, people[0], static)} trials in {static / 'index.html'}", soft_wrap=True)
     else:
-        word = token(folder)
-        console.print(f"Open http://{host}:{port}/{word}/ (Ctrl-C ends it)", highlight=False, soft_wrap=True)
-        serve(session, host, port, word)
+        shown = f"[{host}]" if ":" in host else host
+        for person in people:
+            console.print(f"{person}: http://{shown}:{port}{link(session, person)}", soft_wrap=True)
+        console.print("Each link is for one person (Ctrl-C ends the server)", soft_wrap=True)
+        serve(session, host, port, name or ())

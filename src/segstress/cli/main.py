@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import typer
 
-from . import demo, evaluation, health, inspection, mad, minimal, spatial, training
+from . import demo, evaluation, health, inspection, mad, minimal, models, spatial, training
 from .bundles import bundled
 
 app = typer.Typer(
@@ -29,6 +33,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "corrupt": spatial.corrupt,
     "doctor": health.doctor,
     "score": health.score,
+    "selftest": health.selftest,
     "train": training.train,
     "report": inspection.report,
     "verify": inspection.verify,
@@ -37,6 +42,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
 for name, command in COMMANDS.items():
     app.command(name)(bundled(command))
 app.add_typer(mad.app, name="mad")
+app.add_typer(models.app, name="models")
 
 
 STOPPED = 130  # what typer makes of Ctrl-C
@@ -46,7 +52,25 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in given
-    sys.exit(_run([word for word in given if word != "--debug"], debug))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names of files may be no UTF-8
+    with _terminable():
+        code = _run([word for word in given if word != "--debug"], debug)
+    sys.exit(code)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does: workers end, and what is finished is kept."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _run(arguments: list[str], debug: bool) -> int:
@@ -69,5 +93,7 @@ def _line(error: Exception) -> str:
     from ..core import BadInput
 
     if isinstance(error, BadInput):
-        return str(error)
+        return " ".join(str(error).split())
+    if isinstance(error, MemoryError):
+        return f"out of memory ({error}); ask for smaller images, smaller batches or fewer --workers"
     return f"unexpected {type(error).__name__}: {str(error).partition(chr(10))[0]}; --debug shows where"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,19 +45,23 @@ def minimal(
 
     Example: segstress minimal --model compact:cnn-normal --data shapes:test --attack annealed-border,fmn-auto --limit 8
     """
-    from ..evaluation.minimal_report import report
+    from ..core.shares import parse_share
     from ..planning.minimal import specs
 
-    shares = [float(share) for share in enough.split(",")]
+    shares = [parse_share(share) for share in enough.split(",")]
     searches = specs(attack.split(","), shares, norm=norm, target=target, reference=reference)
     plan = plan_of(common, models=model, data=data, perturbations=searches)
-
-    def present(folder: Path) -> Path:
-        summed, page = report(folder, one_trajectory)
-        _show(summed)
-        return page
-
+    present = partial(present_searches, one_trajectory=one_trajectory)
     carry_out(plan, common, present, folder=common.folder("minimal"), doing="searching")
+
+
+def present_searches(folder: Path, one_trajectory: bool = False) -> Path:
+    """Show what was found in a folder, and write its page."""
+    from ..evaluation.minimal_report import report
+
+    summed, page = report(folder, one_trajectory)
+    _show(summed)
+    return page
 
 
 def _show(summed: Figures) -> None:
@@ -67,4 +72,4 @@ def _show(summed: Figures) -> None:
     for row in summed.rows:
         table.add_row(*(show(row[index], summed.columns[index].kind) for index in shown))
     console.print(table)
-    console.print(summed.note, highlight=False)
+    console.print(summed.note)

@@ -48,11 +48,21 @@ Out = Annotated[
 Limit = Annotated[
     int | None, Option("--limit", min=1, help="At most this many images of each dataset, chosen by hash of id.")
 ]
-BatchSize = Annotated[int, Option("--batch-size", min=1, help="Images per pass (part of the numerics).")]
+BatchSize = Annotated[
+    int,
+    Option("--batch-size", min=0, help="Images per pass (part of the numerics); 0 = by a rule of their pixels."),
+]
 Fold = Annotated[
     bool, Option("--fold", help="Search on a copy with BatchNorm folded into convolutions (part of the numerics).")
 ]
 Threads = Annotated[int, Option("--threads", min=1, help="Threads of each worker (part of the numerics).")]
+Dtype = Annotated[
+    str,
+    Option("--dtype", help="float32, float64, or bfloat16: attacks search in mixed precision, float32 judges."),
+]
+ChannelsLast = Annotated[
+    bool, Option("--channels-last", help="Memory order that some devices prefer (part of the numerics).")
+]
 Device = Annotated[str, Option("--device", help="cpu, cuda, cuda:1 ...")]
 Seed = Annotated[int, Option("--seed", help="Seed of every random draw.")]
 KeepImages = Annotated[bool, Option("--keep-images", help="Keep every perturbed image, not only those of the gallery.")]

@@ -13,23 +13,24 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from ..runtime import Progress as Watcher
+from .console import duration, show_line
 
 EVERY = 10.0  # seconds between plain lines
 
 
 @contextmanager
 def watch(console: Console, what: str) -> Iterator[Watcher]:
-    """A watcher that draws on the console."""
+    """Yield a watcher that draws on the console."""
 
     def warn(message: str) -> None:
-        console.print(f"[yellow]warning:[/yellow] {message}", highlight=False, soft_wrap=True)
+        show_line("warning:", message, "yellow", console)
 
     if not console.is_terminal:
         lines = _Lines(console, what)
         yield Watcher(begin=lines.begin, advance=lines.advance, warn=warn)
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -48,16 +49,6 @@ def _joined(what: str, words: str) -> str:
     return f"{what}: {words}" if words else what
 
 
-def _time(seconds: float) -> str:
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 120
-        else f"{seconds / 60:.0f} min"
-        if seconds < 7200
-        else f"{seconds / 3600:.1f} h"
-    )
-
-
 class _Lines:
     """Now and then a line with the share done and the time left."""
 
@@ -72,7 +63,7 @@ class _Lines:
         self.started = self.said = time.monotonic()
         asked = f"{words}, at most {total:,} passes" if words else f"{total} images"
         self.unit = " passes" if words else ""
-        self.console.print(f"{self.what}: {asked}", highlight=False, soft_wrap=True)
+        self.console.print(f"{self.what}: {asked}", soft_wrap=True)
 
     def advance(self, number: int, words: str = "") -> None:
         self.done += number
@@ -80,5 +71,5 @@ class _Lines:
         if now - self.said >= EVERY:
             left = (now - self.started) / self.done * (self.total - self.done)
             done = f"{self.done}/{self.total}{self.unit}" + (f" ({words})" if words else "")
-            self.console.print(f"{self.what}: {done}, about {_time(left)} left", highlight=False, soft_wrap=True)
+            self.console.print(f"{self.what}: {done}, about {duration(left)} left", soft_wrap=True)
             self.said = now

@@ -9,11 +9,11 @@ from typing import Any
 import typer
 
 from .bundles import EvaluationOptions, ExecutionOptions
-from .console import console
+from .console import console, show_line
 
 
 def plan_of(common: EvaluationOptions, **settings: Any) -> Any:
-    """The plan that the options of a command spell out."""
+    """Return the plan that the options of a command spell out."""
     from ..planning import read_plan
 
     return read_plan({**common.settings(), **settings})
@@ -36,14 +36,14 @@ def carry_out(
         for warning in warnings:
             progress.warn(warning)
         done = evaluate(plan, folder or common.out, common.options(), progress)
-    console.print(f"Report: {present(done.folder)}", highlight=False, soft_wrap=True)
+    console.print(f"Report: {present(done.folder)}", soft_wrap=True)
     show_errors(done.errors)
 
 
 def show_errors(errors: Sequence[str]) -> None:
     """Name what failed, at most ten lines; exit code 1 where anything did."""
     for line in errors[:10]:
-        console.print(f"[red]error:[/red] {line}", highlight=False, soft_wrap=True)
+        show_line("error:", line)
     if errors:
-        console.print(f"{len(errors)} failed; the report names them.", highlight=False)
+        console.print(f"{len(errors)} failed; the report names them.")
         raise typer.Exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import typer
@@ -14,6 +15,9 @@ from .running import plan_of, show_errors
 from .spatial_run import damage_and_report
 
 # Rooms are imported inside the commands: they bring torch, and `segstress --help` should not wait for it.
+
+
+MOST = 1000  # numbers of a range
 
 
 def spatial(
@@ -145,21 +149,24 @@ def corrupt(
         with watch(console, "corrupting") as progress:
             progress.begin(len(ids))
             done = write_images(source, ids, changes, export / source.label, seed, progress.advance)
-        console.print(f"{done.images} images: {done.manifest}", highlight=False, soft_wrap=True)
+        console.print(f"{done.images} images: {done.manifest}", soft_wrap=True)
         errors += done.errors
     show_errors(errors)
 
 
 def _numbers(text: str) -> list[float]:
-    """Numbers separated by commas."""
+    """Return numbers separated by commas."""
     try:
-        return [float(part) for part in text.split(",") if part]
+        numbers = [float(part) for part in text.split(",") if part]
     except ValueError:
-        raise typer.BadParameter(f"expected numbers separated by commas, found '{text}'") from None
+        numbers = [math.nan]
+    if not all(map(math.isfinite, numbers)):
+        raise typer.BadParameter(f"expected numbers separated by commas, found '{text}'")
+    return numbers
 
 
 def _whole(text: str) -> list[int]:
-    """Whole numbers above 0, separated by commas."""
+    """Return whole numbers above 0, separated by commas."""
     numbers = _numbers(text)
     if not numbers or any(number < 1 or number % 1 for number in numbers):
         raise typer.BadParameter(f"expected whole numbers above 0 separated by commas, found '{text}'")
@@ -167,10 +174,13 @@ def _whole(text: str) -> list[int]:
 
 
 def _range(text: str) -> list[float]:
-    """`0:1:0.1`, both ends included, or numbers separated by commas."""
+    """Return `0:1:0.1`, both ends included, or numbers separated by commas."""
     if ":" not in text:
         return _numbers(text)
-    first, last, step = _numbers(text.replace(":", ",")) if text.count(":") == 2 else (0.0, 0.0, 0.0)
-    if step <= 0:
+    ends = _numbers(text.replace(":", ","))
+    first, last, step = ends if len(ends) == 3 else (0.0, 0.0, 0.0)
+    if step <= 0 or last < first:
         raise typer.BadParameter(f"expected from:to:step with a positive step, found '{text}'")
+    if (last - first) / step > MOST:
+        raise typer.BadParameter(f"expected at most {MOST} steps, found '{text}'")
     return [first + step * number for number in range(round((last - first) / step) + 1)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,23 +27,26 @@ def damage_and_report(
     name: str,
     report: Callable[[Run, Sequence[LocalResult]], Path] | None = None,
 ) -> None:
-    """Every perturbation on every image: none may be spared, or zones could not be compared."""
-    from ..evaluation.local_report import spatial_report
+    """Try every perturbation on every image: none may be spared, or zones could not be compared."""
     from ..planning.spatial import too_large
-    from ..results.local_results import read_local
-    from ..results.run import Run
 
     settings = {"models": list(models), "data": list(data), "perturbations": list(perturbations)}
     plan = plan_of(common, exhaustive=True, **settings)
-
-    def present(folder: Path) -> Path:
-        run = Run(folder)
-        results = read_local(run)
-        page = (report or spatial_report)(run, results)
-        _show(results)
-        return page
-
+    present = partial(present_damage, report=report)
     carry_out(plan, common, present, folder=common.folder(name), doing="damaging", warnings=too_large(plan))
+
+
+def present_damage(folder: Path, report: Callable[[Run, Sequence[LocalResult]], Path] | None = None) -> Path:
+    """Show what was lost in a folder's run, and write its page."""
+    from ..evaluation.local_report import spatial_report
+    from ..results.local_results import read_local
+    from ..results.run import Run
+
+    run = Run(folder)
+    results = read_local(run)
+    page = (report or spatial_report)(run, results)
+    _show(results)
+    return page
 
 
 def _show(results: Sequence[LocalResult]) -> None:
@@ -59,4 +63,4 @@ def _show(results: Sequence[LocalResult]) -> None:
         what = result.what if result.final or result.goal == "any" else f"{result.what} ({result.goal})"
         table.add_row(result.model, what, result.strength, result.where, *figures)
     console.print(table)
-    console.print("Class-mean accuracy in percent; RCE is the share of the clean one that is lost.", highlight=False)
+    console.print("Class-mean accuracy in percent; RCE is the share of the clean one that is lost.")

@@ -88,7 +88,7 @@ def train(
 
 
 def _command() -> str:
-    """What was typed, without the places that are this machine's own."""
+    """Return what was typed, without the places that are this machine's own."""
     words, kept = iter(sys.argv[1:]), ["segstress"]
     for word in words:
         if word in ("--out", "--save-as"):
@@ -103,12 +103,12 @@ def _conclude(made: Path, save_as: Path | None, data: Any) -> None:
         save_as.parent.mkdir(parents=True, exist_ok=True)
         for suffix in (".safetensors", ".json"):
             shutil.copyfile(made.with_suffix(suffix), save_as.with_suffix(suffix))
-    console.print(f"Model: {made}", highlight=False, soft_wrap=True)
-    console.print(f"Next: {_next(made, data)}", highlight=False, soft_wrap=True)
+    console.print(f"Model: {made}", soft_wrap=True)
+    console.print(f"Next: {_next(made, data)}", soft_wrap=True)
 
 
 def _next(made: Path, data: Any) -> str:
-    """The command that evaluates the result, on the test images where the data has some."""
+    """Return the command that evaluates the result, on the test images where the data has some."""
     words = ["segstress", "attack", "--model", f"checkpoint:{made}", "--battery", "quick", "--eps", "8/255"]
     kind = str(data).partition("?")[0]
     return shlex.join([*words, "--data", kind.replace(":train", ":test")])
@@ -116,7 +116,9 @@ def _next(made: Path, data: Any) -> str:
 
 @contextmanager
 def _watch(curves: Path | None) -> Iterator[Watcher]:
-    """A bar with loss, accuracy and time left; a line at the end of every epoch; curves where a folder is given."""
+    """Yield a bar with loss, accuracy and time left; a line at the end of every epoch.
+
+    Curves where a folder is given."""
     from ..training import Moment, Watcher
     from ..training.board import board
 
@@ -128,13 +130,13 @@ def _watch(curves: Path | None) -> Iterator[Watcher]:
             shown = f"loss {moment.loss:.3f} accuracy {100 * moment.accuracy:.1f} %"
             bar.update(task, completed=moment.step, total=moment.steps, description=shown)
 
-        drawn = Watcher(step=step, epoch=lambda entry: console.print(_line(entry), highlight=False, soft_wrap=True))
+        drawn = Watcher(step=step, epoch=lambda entry: console.print(_line(entry), soft_wrap=True))
         with nullcontext(drawn) if curves is None else board(curves, drawn) as watcher:
             yield watcher
 
 
 def _line(entry: dict[str, Any]) -> str:
-    """An epoch in one line."""
+    """Return an epoch in one line."""
     words = [f"epoch {entry['epoch']}: loss {entry['loss']:.3f}, accuracy {100 * entry['accuracy']:.1f} %"]
     for name, figures in entry.get("validation", {}).items():
         words.append(f"{name}: accuracy {100 * figures['accuracy']:.1f} %, CmIoU {100 * figures['cmiou']:.1f} %")

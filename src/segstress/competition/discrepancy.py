@@ -21,19 +21,19 @@ BY_CLASS = frozenset({"class_iou"})  # one value for each class, read by the gro
 
 
 def void_of(maps: np.ndarray) -> int:
-    """The label that stands for no answer: the largest that the maps' type can hold."""
+    """Return the label that stands for no answer: the largest that the maps' type can hold."""
     return int(np.iinfo(maps.dtype).max)
 
 
 def label_type(classes: int) -> np.dtype:
-    """The smallest type that holds every class and void."""
+    """Return the smallest type that holds every class and void."""
     return np.dtype(np.uint8 if classes <= np.iinfo(np.uint8).max else np.uint16)
 
 
 def pair_counts(
     maps: Shaped[np.ndarray, "models h w"], classes: int, rows: Iterable[int] | None = None
 ) -> Int64[np.ndarray, "models models classes 3"]:
-    """Counts of every ordered pair with the first as truth; with `rows`, only of these models against earlier ones."""
+    """Count every ordered pair, the first as truth; with `rows`, only of these models against earlier ones."""
     labels, areas = _merge_alike(*_merge_runs(maps), classes)
     holes = (labels == classes).any(1)
     totals = [_weigh(row, areas, classes) for row in labels]
@@ -54,7 +54,7 @@ def pair_counts(
 
 
 def _merge_runs(maps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Stretches of the raster in which no map changes: neighbours agree, so they are far fewer than pixels."""
+    """Merge stretches of the raster in which no map changes: neighbours agree, so they are far fewer than pixels."""
     flat = maps.reshape(len(maps), -1)
     begins = np.zeros(flat.shape[1], dtype=bool)
     begins[0] = True
@@ -65,7 +65,7 @@ def _merge_runs(maps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _merge_alike(labels: np.ndarray, lengths: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Runs on which every model says the same, put together; void becomes the label `classes`.
+    """Merge the runs on which every model says the same; void becomes the label `classes`.
 
     The labels of as many models as fit are packed into one integer, after the group found so far.
     """
@@ -87,19 +87,19 @@ def _weigh(labels: np.ndarray, lengths: np.ndarray, classes: int) -> np.ndarray:
 
 @concordances.register("miou")
 def miou(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
-    """Mean IoU over the classes that either map shows, background included."""
+    """Return the mean IoU over the classes that either map shows, background included."""
     return image_miou(counts)
 
 
 @concordances.register("miou_paper")
 def miou_paper(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
-    """Mean IoU over all classes as equation 7 is printed: two equal maps of few classes score low, so prefer miou."""
+    """Average IoU over all classes as equation 7 is printed: equal maps of few classes score low, so prefer miou."""
     return image_miou(counts, "fixed")
 
 
 @concordances.register("fwiou")
 def fwiou(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
-    """IoU of each class weighted by the defender's pixels of it."""
+    """Return the IoU of each class weighted by the defender's pixels of it."""
     hits, predicted, actual = columns(counts)
     union = predicted + actual - hits
     return ratio((actual * hits / (union + (union == 0))).sum(-1), actual.sum(-1))
@@ -107,14 +107,14 @@ def fwiou(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, 
 
 @concordances.register("mpa")
 def mpa(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
-    """Share of the defender's pixels of a class that the attacker shares, mean over the defender's classes."""
+    """Return the share of the defender's pixels of a class that the attacker shares, mean over its classes."""
     hits, _, actual = columns(counts)
     return ratio((hits / (actual + (actual == 0))).sum(-1), (actual > 0).sum(-1))
 
 
 @concordances.register("dice")
 def dice(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
-    """Dice of each class, mean over the classes that either map shows."""
+    """Return the Dice of each class, mean over the classes that either map shows."""
     hits, predicted, actual = columns(counts)
     both = predicted + actual
     return ratio((2 * hits / (both + (both == 0))).sum(-1), (both > 0).sum(-1))
@@ -122,6 +122,6 @@ def dice(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "
 
 @concordances.register("class_iou")
 def class_iou(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs classes"]:
-    """IoU of the group's own class alone; NaN where neither map shows it."""
+    """Return the IoU of the group's own class alone; NaN where neither map shows it."""
     hits, predicted, actual = columns(counts)
     return ratio(hits, predicted + actual - hits)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True)
-class Judged:
+class Scored:
     """Every membership with the quality of its two models; an image counts in every subset that it was chosen for."""
 
     models: int
@@ -26,14 +26,14 @@ class Judged:
         """Number of different images."""
         return int(self.images.max()) + 1 if len(self.images) else 0
 
-    def without_class(self, class_: int) -> Judged:
-        """The same without the subsets of one class."""
+    def without_class(self, class_: int) -> Scored:
+        """Return the same without the subsets of one class."""
         keep = self.classes != class_
         arrays = (
             array[keep]
             for array in (self.images, self.defenders, self.attackers, self.classes, self.defended, self.attacked)
         )
-        return Judged(self.models, *arrays)
+        return Scored(self.models, *arrays)
 
 
 @dataclass(frozen=True)
@@ -45,45 +45,45 @@ class Performance:
 
 
 def add_up(places: np.ndarray, size: int) -> csr_array:
-    """A matrix that adds up the entries which share a place."""
+    """Return a matrix that adds up the entries which share an index."""
     return csr_array((np.ones(len(places)), (np.arange(len(places)), places)), shape=(len(places), size))
 
 
-def performance(judged: Judged, weights: Float64[np.ndarray, "draws images"] | None = None) -> Performance:
-    """Means over the images of each class, then over the classes that have any; weights give one result per draw."""
-    drawn = np.ones((1, judged.distinct)) if weights is None else weights
-    pairs = judged.defenders * judged.models + judged.attackers
-    keys, group = np.unique(np.stack([pairs, judged.classes]), axis=1, return_inverse=True)
+def performance(scored: Scored, weights: Float64[np.ndarray, "draws images"] | None = None) -> Performance:
+    """Average over the images of each class, then over classes that have any; weights give one result per draw."""
+    drawn = np.ones((1, scored.distinct)) if weights is None else weights
+    pairs = scored.defenders * scored.models + scored.attackers
+    keys, group = np.unique(np.stack([pairs, scored.classes]), axis=1, return_inverse=True)
     to_group = add_up(group, keys.shape[1])
-    to_pair = add_up(keys[0], judged.models**2)
-    drawn_rows = drawn[:, judged.images]
+    to_pair = add_up(keys[0], scored.models**2)
+    drawn_rows = drawn[:, scored.images]
     present = drawn_rows @ to_group
     filled = present > 0
     shown = filled @ to_pair
     means = []
-    for quality in (judged.defended, judged.attacked):
+    for quality in (scored.defended, scored.attacked):
         of_class = (drawn_rows * quality) @ to_group / np.where(filled, present, 1)
         of_pair = np.where(shown > 0, (of_class @ to_pair) / np.where(shown > 0, shown, 1), np.nan)
-        means.append(of_pair.reshape(-1, judged.models, judged.models))
+        means.append(of_pair.reshape(-1, scored.models, scored.models))
     defender, attacker = (mean[0] if weights is None else mean for mean in means)
     return Performance(defender, attacker)
 
 
-def aggressiveness(found: Performance, smooth: float = 1e-3) -> Float64[np.ndarray, "*draws models models"]:
-    """How much better the row's model is than the column's on the images on which it attacks the column's."""
-    return _with_diagonal(np.swapaxes((found.attacker + smooth) / (found.defender + smooth), -1, -2))
+def aggressiveness(mean_quality: Performance, smooth: float = 1e-3) -> Float64[np.ndarray, "*draws models models"]:
+    """Tell how much better the row's model is than the column's on the images on which it attacks that one."""
+    return _with_diagonal(np.swapaxes((mean_quality.attacker + smooth) / (mean_quality.defender + smooth), -1, -2))
 
 
-def resistance(found: Performance, smooth: float = 1e-3) -> Float64[np.ndarray, "*draws models models"]:
-    """How much better the row's model is than the column's on the images on which it defends against the column's."""
-    return _with_diagonal((found.defender + smooth) / (found.attacker + smooth))
+def resistance(mean_quality: Performance, smooth: float = 1e-3) -> Float64[np.ndarray, "*draws models models"]:
+    """Tell how much better the row's model is than the column's on the images on which it defends against that one."""
+    return _with_diagonal((mean_quality.defender + smooth) / (mean_quality.attacker + smooth))
 
 
-def coverage(judged: Judged) -> tuple[Int64[np.ndarray, "models models"], Int64[np.ndarray, "models models"]]:
-    """Number of classes and of images of every subset S_ij."""
-    shape = (judged.models, judged.models)
-    triples = np.unique(np.stack([judged.defenders, judged.attackers, judged.classes]), axis=1)
-    pictures = np.unique(np.stack([judged.defenders, judged.attackers, judged.images]), axis=1)
+def coverage(scored: Scored) -> tuple[Int64[np.ndarray, "models models"], Int64[np.ndarray, "models models"]]:
+    """Count the classes and the images of every subset S_ij."""
+    shape = (scored.models, scored.models)
+    triples = np.unique(np.stack([scored.defenders, scored.attackers, scored.classes]), axis=1)
+    pictures = np.unique(np.stack([scored.defenders, scored.attackers, scored.images]), axis=1)
     classes, images = (np.zeros(shape, dtype=np.int64) for _ in range(2))
     np.add.at(classes, (triples[0], triples[1]), 1)
     np.add.at(images, (pictures[0], pictures[1]), 1)

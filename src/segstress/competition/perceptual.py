@@ -11,7 +11,7 @@ SIDE, KEPT = 32, 8  # pixels of the small copy, lowest frequencies that decide
 
 
 def perceptual_hash(image: Float[np.ndarray, "c h w"]) -> int:
-    """Signs of the lowest frequencies of a small grey copy, against their median: sturdy to scale and compression."""
+    """Return the signs of a small grey copy's lowest frequencies against their median: sturdy to scale and JPEG."""
     grey = Image.fromarray(image.mean(0).astype(np.float32)).resize((SIDE, SIDE), Image.Resampling.BOX)
     frequencies = dctn(np.asarray(grey, dtype=np.float64), norm="ortho")[:KEPT, :KEPT].ravel()
     signs = frequencies > np.median(frequencies[1:])  # the first is the mean brightness
@@ -19,5 +19,5 @@ def perceptual_hash(image: Float[np.ndarray, "c h w"]) -> int:
 
 
 def distance(first: int, second: int) -> int:
-    """Number of bits in which two fingerprints differ."""
+    """Count bits in which two fingerprints differ."""
     return (first ^ second).bit_count()

@@ -29,14 +29,14 @@ class Curve(NamedTuple):
 
 
 def thurstone(gap: np.ndarray) -> Curve:
-    """Normal differences (Thurstone case V), through log_ndtr so that even a gap of 40 stays finite."""
+    """Return normal differences (Thurstone case V), through log_ndtr so that even a gap of 40 stays finite."""
     value = log_ndtr(gap)
     slope = np.exp(-(gap**2) / 2 - np.log(2 * np.pi) / 2 - value)
     return Curve(value, slope, -slope * (gap + slope))
 
 
 def bradley_terry(gap: np.ndarray) -> Curve:
-    """Logistic differences (Bradley and Terry 1952)."""
+    """Return logistic differences (Bradley and Terry 1952)."""
     lose = expit(-gap)
     return Curve(log_expit(gap), lose, -lose * (1 - lose))
 
@@ -49,7 +49,7 @@ def fit(
     link: Link = "thurstone",
     prior: float | Float64[np.ndarray, " draws"] = 0.0,
 ) -> Float64[np.ndarray, "*draws models"]:
-    """Strengths of mean 0 that maximise the sum of w_ij log F(mu_i - mu_j) - prior / 2 |mu|^2, by Newton's method.
+    """Maximise the sum of w_ij log F(mu_i - mu_j) - prior / 2 |mu|^2 over strengths of mean 0, by Newton's method.
 
     `weights` are ratios (the paper's mode) or wins of i over j; NaN and the diagonal count nothing. Without a prior
     models that no comparison joins keep the mean of their own group at 0.
@@ -77,7 +77,7 @@ def fit(
 def _likelihood(
     strengths: np.ndarray, wins: np.ndarray, link: Link, prior: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Log-likelihood, gradient, and curvature with its sign turned."""
+    """Return log-likelihood, gradient, and curvature with its sign turned."""
     curve = LINKS[link](strengths[:, :, None] - strengths[:, None, :])
     pull, bend = wins * curve.slope, wins * curve.bend
     gradient = pull.sum(2) - pull.sum(1) - prior[:, None] * strengths
@@ -90,7 +90,7 @@ def _likelihood(
 def _climb(
     strengths: np.ndarray, step: np.ndarray, value: np.ndarray, wins: np.ndarray, link: Link, prior: np.ndarray
 ) -> np.ndarray:
-    """The full step where it helps, else a half, a quarter and so on: the likelihood never falls."""
+    """Take the full step where it helps, else a half, a quarter and so on: the likelihood never falls."""
     length = np.ones(len(step))
     for _ in range(HALVINGS):
         ahead = strengths + length[:, None] * step
@@ -102,14 +102,14 @@ def _climb(
 
 
 def fit_ratios(ratios: Float64[np.ndarray, "*draws models models"]) -> Float64[np.ndarray, "*draws models"]:
-    """The paper's fit, with a prior only in draws whose missing subsets would let strengths grow without end."""
+    """Return the paper's fit, with a prior only in draws whose missing subsets would let strengths grow without end."""
     draws = ratios.reshape(-1, *ratios.shape[-2:])
     prior = np.array([PRIOR if separable(draw) else 0.0 for draw in draws])
     return fit(draws, prior=prior).reshape(ratios.shape[:-1])
 
 
 def perron(ratios: Float64[np.ndarray, "models models"]) -> Float64[np.ndarray, " models"]:
-    """Logarithm of the leading eigenvector of a positive ratio matrix, mean 0; NaN where an entry is missing."""
+    """Return the logarithm of a positive ratio matrix's leading eigenvector, mean 0; NaN where an entry is missing."""
     if np.isnan(ratios).any():
         return np.full(len(ratios), np.nan)
     values, vectors = np.linalg.eig(ratios)
@@ -118,13 +118,13 @@ def perron(ratios: Float64[np.ndarray, "models models"]) -> Float64[np.ndarray, 
 
 
 def geometric(ratios: Float64[np.ndarray, "models models"]) -> Float64[np.ndarray, " models"]:
-    """Row means of the logarithms, mean 0: the least-squares answer, over the entries that are there."""
+    """Return row means of the logarithms, mean 0: the least-squares answer, over the entries that are there."""
     strengths = np.nanmean(np.log(ratios), axis=1)
     return strengths - strengths.mean()
 
 
 def separable(weights: Float64[np.ndarray, "models models"]) -> bool:
-    """Whether some models win or lose every comparison with the rest, so that maximum likelihood has no end."""
+    """Tell whether some models win or lose every comparison with the rest, so that maximum likelihood has no end."""
     pieces, _ = connected_components(np.nan_to_num(weights) > 0, directed=True, connection="strong")
     return bool(pieces > 1)
 
@@ -143,5 +143,5 @@ def check_connected(weights: Float64[np.ndarray, "models models"], names: Sequen
 
 
 def places(strengths: Float64[np.ndarray, "*draws models"]) -> np.ndarray:
-    """Rank of each model, 1 = strongest; equal strengths share the better rank."""
+    """Return the rank of each model, 1 = strongest; equal strengths share the better rank."""
     return (strengths[..., None, :] > strengths[..., :, None]).sum(-1) + 1

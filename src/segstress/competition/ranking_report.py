@@ -10,12 +10,12 @@ import numpy as np
 from jaxtyping import Float64
 
 from .cases import rank_correlation
-from .matrices import Judged
+from .matrices import Scored
 from .select import Member
 from .uncertainty import Ranking
 from .votes import Vote
 
-JudgedBy = Literal["masks", "labels", "votes"]
+ScoredBy = Literal["masks", "labels", "votes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,14 +23,14 @@ class RankingReport:
     """Who wins and how surely; what was measured on the way."""
 
     names: Sequence[str]  # of the models, in their order
-    judged_by: JudgedBy
-    members: Sequence[Member]  # those that could be judged
-    images: Sequence[str]  # the judged ones, in the order of `quality`
+    scored_by: ScoredBy
+    members: Sequence[Member]  # those that could be scored
+    images: Sequence[str]  # the scored ones, in the order of `quality`
     rankings: Mapping[str, Ranking]  # aggressiveness and resistance; of votes overall, attack and defence
     others: Mapping[str, Float64[np.ndarray, " models"]]  # strengths by other methods, as a check
     matrices: Mapping[str, Float64[np.ndarray, "models models"]]
     notes: Sequence[str] = ()
-    judged: Judged | None = None  # with masks or labels
+    scored: Scored | None = None  # with masks or labels
     quality: Float64[np.ndarray, "images models"] | None = None  # mIoU against the truth
     votes: Sequence[Vote] = ()
     clean: Mapping[str, float] = field(default_factory=dict)  # score of each model on ordinary test data
@@ -47,7 +47,7 @@ class RankingReport:
         return sorted(range(len(self.names)), key=lambda model: (-self.main.strengths[model], self.names[model]))
 
     def correlation(self, other: RankingReport) -> dict[str, tuple[float, float]]:
-        """Spearman's and Kendall's rank correlation of each ranking with the other's of the same models."""
+        """Return Spearman's and Kendall's rank correlation of each ranking with the other's of the same models."""
         return {
             name: rank_correlation(own.strengths.tolist(), other.rankings[name].strengths.tolist())
             for name, own in self.rankings.items()

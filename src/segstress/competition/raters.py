@@ -26,7 +26,7 @@ class Rater:
 
 
 def raters(votes: Sequence[Vote]) -> list[Rater]:
-    """Side preference and self-consistency of everyone."""
+    """Return side preference and self-consistency of everyone."""
     return [_rater(name, [vote for vote in votes if vote.rater == name]) for name in sorted({v.rater for v in votes})]
 
 
@@ -46,7 +46,7 @@ def _rater(name: str, votes: Sequence[Vote]) -> Rater:
 
 
 def agreement(votes: Sequence[Vote]) -> dict[tuple[str, str], tuple[int, float]]:
-    """For every two people the number of common questions and Cohen's kappa of their answers."""
+    """Count common questions of every two people, with Cohen's kappa of their answers."""
     answers: dict[str, dict[object, str]] = defaultdict(dict)
     for vote in votes:
         if not vote.repeat:
@@ -60,7 +60,7 @@ def agreement(votes: Sequence[Vote]) -> dict[tuple[str, str], tuple[int, float]]
 
 
 def _kappa(pairs: Sequence[tuple[str, str]]) -> float:
-    """Agreement beyond chance, chance being the two people's own shares of each answer."""
+    """Return the agreement beyond chance, chance being the two people's own shares of each answer."""
     if not pairs:
         return float("nan")
     seen = np.mean([one == other for one, other in pairs])

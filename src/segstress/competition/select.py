@@ -89,7 +89,7 @@ class Candidates:
             self.images[group], self.shares[group], self.scores[group] = (column[order] for column in joined)
 
     def subset(self, defender: int, attacker: int, class_: int) -> list[Member]:
-        """The candidates of one subset, most discrepant first."""
+        """Return the candidates of one subset, most discrepant first."""
         group = (defender, attacker, class_)
         rows = zip(self.images[group], self.scores[group], self.shares[group], strict=True)
         return [
@@ -99,7 +99,7 @@ class Candidates:
         ]
 
     def groups(self) -> list[tuple[int, int, int]]:
-        """Every defender, attacker and class that may have a subset."""
+        """Return every defender, attacker and class that may have a subset."""
         models, _, classes, _ = self.scores.shape
         return [
             (defender, attacker, class_)
@@ -113,7 +113,7 @@ class Candidates:
 def choose(
     candidates: Candidates, rejected: frozenset[tuple[str, int]], hashes: Mapping[str, int]
 ) -> tuple[list[Member], list[tuple[int, int, int]]]:
-    """The final members, rejected and nearly equal images passed over, and the groups that stay empty."""
+    """Return the final members, rejected and nearly equal images passed over, and the groups that stay empty."""
     members: list[Member] = []
     empty = []
     for group in candidates.groups():
@@ -135,7 +135,7 @@ def _of_class(scores: np.ndarray, class_: int) -> np.ndarray:
 
 
 def _lowest(scores: np.ndarray, enters: np.ndarray, places: int) -> np.ndarray:
-    """Where the lowest scores are, all equal ones included, so that ids decide later."""
+    """Find the lowest scores, all equal ones included, so that ids decide later."""
     entering = np.flatnonzero(enters)
     if entering.size <= places:
         return entering

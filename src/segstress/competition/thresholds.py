@@ -24,12 +24,12 @@ class Bounds:
 
 
 def any_size(models: int, classes: int) -> Bounds:
-    """No bounds at all."""
+    """Return no bounds at all."""
     return Bounds(np.zeros((models, classes)), np.ones((models, classes)))
 
 
 def from_table(table: Mapping[str, Sequence[float]], classes: Sequence[str], models: int) -> Bounds:
-    """Bounds written down by class name; a class that the table leaves out has none."""
+    """Read bounds written down by class name; a class that the table leaves out has none."""
     unknown = [name for name in table if name not in classes]
     if unknown:
         raise BadInput(f"scale table: unknown class '{unknown[0]}'; the classes are {', '.join(classes)}")
@@ -43,7 +43,7 @@ def from_table(table: Mapping[str, Sequence[float]], classes: Sequence[str], mod
 
 
 def from_masks(masks: Iterable[Shaped[np.ndarray, "h w"]], classes: int, models: int) -> Bounds:
-    """Quartiles of each class over the training masks that show it, void pixels left out of the image's size."""
+    """Return quartiles of each class over the training masks that show it, void left out of the image's size."""
     shares_of: list[list[float]] = [[] for _ in range(classes)]
     for mask in masks:
         pixels = np.bincount(mask[mask != void_of(mask)], minlength=classes)
@@ -66,7 +66,7 @@ class PoolShares:
         np.add.at(self.tally, (model, class_, np.rint(shares[shown] * BINS).astype(np.int64)), 1)
 
     def bounds(self) -> Bounds:
-        """Quartiles by nearest rank of each defender and class; none where a class never occurs."""
+        """Return quartiles by nearest rank of each defender and class; none where a class never occurs."""
         reached = self.tally.cumsum(-1)
         total = reached[..., -1:]
         low, high = (((100 * reached >= part * total).argmax(-1) / BINS) for part in QUARTILES)

@@ -28,16 +28,16 @@ class Ranking:
     beats: Float64[np.ndarray, "models models"]  # share of draws in which the row is stronger than the column
 
     def tied(self) -> list[tuple[int, int]]:
-        """Pairs that the images cannot tell apart at the stated level."""
+        """Return pairs that the images cannot tell apart at the stated level."""
         sure = LEVEL / 100 + (1 - LEVEL / 100) / 2
         models = range(len(self.strengths))
         return [(i, j) for i in models for j in models if i < j and max(self.beats[i, j], self.beats[j, i]) < sure]
 
 
 def draw_weights(number: int, draws: int = DRAWS, seed: int = 0) -> Float64[np.ndarray, "draws number"]:
-    """How often each image, or each person, is drawn with replacement in each draw."""
+    """Tell how often each image, or each person, is drawn with replacement in each draw."""
     if not number:
-        raise BadInput("ranking: expected at least one judged image, found none; select and judge images first")
+        raise BadInput("ranking: expected at least one scored image, found none; select and score images first")
     random = np.random.default_rng(seed)
     return random.multinomial(number, np.full(number, 1 / number), size=draws).astype(np.float64)
 
@@ -45,7 +45,7 @@ def draw_weights(number: int, draws: int = DRAWS, seed: int = 0) -> Float64[np.n
 def rank(
     strengths_of: Callable[[np.ndarray | None], np.ndarray], images: int, draws: int = DRAWS, seed: int = 0
 ) -> Ranking:
-    """The ranking of `strengths_of(None)`, with the spread of `strengths_of(weights)` over bootstrap draws."""
+    """Return the ranking of `strengths_of(None)`, with the spread of `strengths_of(weights)` over bootstrap draws."""
     strengths = strengths_of(None)
     drawn = strengths_of(draw_weights(images, draws, seed))
     tail = (100 - LEVEL) / 2

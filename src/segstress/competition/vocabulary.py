@@ -29,7 +29,7 @@ class Vocabulary:
         return Scheme(self.classes, self.background)
 
     def translate(self, prediction: Shaped[np.ndarray, "h w"], model: str) -> Shaped[np.ndarray, "h w"]:
-        """A label map in the common classes, in the smallest type that holds them."""
+        """Express a label map in the common classes, in the smallest type that holds them."""
         void = self.scheme.void
         own = self.tables.get(model, tuple(range(len(self.classes))))
         table = np.array([void if label is None else label for label in own], dtype=self.scheme.blank(1, 1).dtype)
@@ -49,7 +49,7 @@ class Vocabulary:
 
 
 def read_vocabulary(content: Mapping[str, Any], models: Sequence[str]) -> Vocabulary:
-    """From a mapping: `classes`, perhaps `background`, and tables of class names for `models` and for the `pool`."""
+    """Read a mapping: `classes`, perhaps `background`, and tables of class names for `models` and for the `pool`."""
     classes = content.get("classes")
     if not isinstance(classes, list) or len(classes) < 2 or len(set(classes)) != len(classes):
         raise BadInput(f"class file: expected 'classes' with at least two different names, found {classes!r}")
@@ -69,7 +69,7 @@ def read_vocabulary(content: Mapping[str, Any], models: Sequence[str]) -> Vocabu
 
 
 def _table(table: Any, classes: Sequence[str], model: str) -> tuple[int | None, ...]:
-    """Of a list by output, or of a mapping from output to class name that leaves out what has no counterpart."""
+    """Read a list by output, or a mapping from output to class name that leaves out what has no counterpart."""
     if isinstance(table, Mapping):
         table = [table.get(output) for output in range(max(table) + 1)]
     if not isinstance(table, list):

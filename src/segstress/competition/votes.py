@@ -77,25 +77,25 @@ class VoteTally:
         return int(self.images.max()) + 1 if len(self.images) else 0
 
     def overall(self, weights: Float64[np.ndarray, "draws images"] | None = None) -> np.ndarray:
-        """Wins of the row over the column, every vote once."""
+        """Count wins of the row over the column, every vote once."""
         once = np.ones(len(self.images))
         return self._wins(once, once, weights)
 
     def attack(self, weights: Float64[np.ndarray, "draws images"] | None = None) -> np.ndarray:
-        """Wins of the row as attacker of the column, every vote in each subset that asked for it."""
+        """Count wins of the row as attacker of the column, every vote in each subset that asked for it."""
         return self._wins(self.right_defends, self.left_defends, weights)
 
     def defence(self, weights: Float64[np.ndarray, "draws images"] | None = None) -> np.ndarray:
-        """Wins of the row as defender against the column."""
+        """Count wins of the row as defender against the column."""
         return self._wins(self.left_defends, self.right_defends, weights)
 
     def ratios(self) -> np.ndarray:
-        """Votes for the row as attacker of the column over votes for the column, half a vote added to each side."""
+        """Divide votes for the row as attacker of the column by votes for the column, half a vote added to each."""
         attack, held = self.attack(), self.defence().T
         return np.where(attack + held > 0, (attack + 0.5) / (held + 0.5), np.nan)
 
     def roles(self, weights: Float64[np.ndarray, "draws images"] | None = None) -> np.ndarray:
-        """Wins among twice as many players: each model as attacker, then each as defender."""
+        """Count wins among twice as many players: each model as attacker, then each as defender."""
         attack, defence = self.attack(weights), self.defence(weights)
         nothing = np.zeros_like(attack)
         return np.concatenate([np.concatenate([nothing, attack], -1), np.concatenate([defence, nothing], -1)], axis=-2)
@@ -111,13 +111,13 @@ class VoteTally:
         return wins[0] if weights is None else wins
 
     def _people(self, draws: int) -> Float64[np.ndarray, "draws votes"]:
-        """People are drawn as images are, since another group of people might have judged otherwise."""
+        """Draw people as images are drawn, since another group of people might have decided otherwise."""
         number = int(self.raters.max()) + 1
         return draw_weights(number, draws, seed=1)[:, self.raters]
 
 
 def tally(votes: Iterable[Vote], members: Iterable[Member], names: Sequence[str]) -> VoteTally:
-    """Votes joined with the memberships of their images; repeats and rejections count for no model."""
+    """Join votes with the memberships of their images; repeats and rejections count for no model."""
     number_of = {name: index for index, name in enumerate(names)}
     roles: dict[tuple[str, int, int], int] = defaultdict(int)
     for member in members:

@@ -50,7 +50,7 @@ class CompareWork:
         return store.place(self.entrants[row], f"pairs-{self.metric}", part).exists()
 
     def missing(self, part: Part) -> bool:
-        """Whether any pair of the shard is still to be compared."""
+        """Tell whether any pair of the shard is still to be compared."""
         store = ContestStore(self.folder, self.shard_size)
         return not all(self._there(store, row, part) for row in range(1, len(self.entrants)))
 
@@ -63,7 +63,7 @@ def compare(
     progress: Progress,
     workers: int = 0,
 ) -> None:
-    """Agreement of every pair on every image."""
+    """Compare every pair on every image."""
     work = CompareWork(store.folder, store.shard_size, tuple(entrants), contest.metric, len(vocabulary.classes))
     todo = [part for part in store.parts() if work.missing(part)]
     progress.begin(sum(len(part.images) for part in todo))

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from pydantic import TypeAdapter
 
-from ..competition.ranking_report import JudgedBy, RankingReport
+from ..competition.ranking_report import RankingReport, ScoredBy
 from ..competition.vocabulary import Vocabulary
 from ..core import BadInput
 from ..core.files import alone, write
@@ -48,12 +48,12 @@ class Competition:
         return [entrant.name for entrant in self.entrants]
 
     def index(self, progress: Progress, workers: int = 0) -> pa.Table:
-        """Step 1: look at every image of the pool."""
+        """Take step 1: look at every image of the pool."""
         with alone(self.folder):
             return index(self.folder, self.contest, progress, workers)
 
     def predict(self, progress: Progress, workers: int = 0, *, retry_errors: bool = False) -> list[str]:
-        """Step 2: every model on every image; what went wrong."""
+        """Take step 2: every model on every image; return what went wrong."""
         with alone(self.folder):
             record(self.folder, self.contest.numerics)
             if retry_errors:
@@ -61,43 +61,43 @@ class Competition:
             return predict(self.store, self.contest, self.entrants, self.vocabulary, progress, workers)
 
     def compare(self, progress: Progress, workers: int = 0) -> None:
-        """Step 3: agreement of every pair."""
+        """Take step 3: agreement of every pair."""
         with alone(self.folder):
             compare(self.store, self.contest, self.entrants, self.vocabulary, progress, workers)
 
     def select(self) -> Selection:
-        """Step 4: the most discrepant images."""
+        """Take step 4: the most discrepant images."""
         with alone(self.folder):
             return select(self.store, self.contest, self.entrants, self.vocabulary)
 
     def members(self) -> list[Any]:
-        """The selection as it stands."""
+        """Return the selection as it stands."""
         return read_members(self.folder, self.entrants, self.vocabulary)
 
     def images(self) -> ContestImages:
-        """The pool's images with every model's map."""
+        """Return the pool's images with every model's map."""
         return ContestImages(self.store, self.contest, self.entrants, self.vocabulary)
 
-    def rank(self, judged_by: JudgedBy, draws: int = 1000) -> RankingReport:
-        """Last step: who wins."""
-        if judged_by == "votes":
+    def rank(self, scored_by: ScoredBy, draws: int = 1000) -> RankingReport:
+        """Take the last step: who wins."""
+        if scored_by == "votes":
             return by_votes(self.images(), self.members(), draws)
-        return by_truth(self.images(), self.members(), judged_by, draws)
+        return by_truth(self.images(), self.members(), scored_by, draws)
 
     def rank_by(
-        self, metric: str, judged_by: JudgedBy, draws: int, progress: Progress, workers: int = 0
+        self, metric: str, scored_by: ScoredBy, draws: int, progress: Progress, workers: int = 0
     ) -> RankingReport:
-        """The ranking, had another metric of agreement selected the images; the selection stays as it is."""
-        if judged_by == "votes":
+        """Return the ranking, had another metric of agreement selected the images; the selection stays as it is."""
+        if scored_by == "votes":
             raise BadInput("other metrics select other images, on which nobody has voted; judge by masks or labels")
         other = replace(self, contest=replace(self.contest, metric=metric))
         other.compare(progress, workers)
         selection = find(self.store, other.contest, self.entrants, self.vocabulary)
-        return by_truth(self.images(), selection.members, judged_by, draws)
+        return by_truth(self.images(), selection.members, scored_by, draws)
 
 
 def begin(contest: Contest, folder: Path) -> Competition:
-    """A new competition, or the one that the folder holds if it is the same; every model is looked at once."""
+    """Begin a competition, or open the folder's if it is the same; every model is looked at once."""
     entrants, data = find_entrants(contest), contest.data()
     vocabulary = find_vocabulary(contest, entrants, data)
     with alone(folder):
@@ -131,7 +131,7 @@ def _check_kept(path: Path, vocabulary: Vocabulary, pool: str) -> None:
 
 
 def reopen(folder: Path) -> Competition:
-    """The competition of a folder as it was begun; no model is loaded."""
+    """Open the competition of a folder as it was begun; no model is loaded."""
     contest = read_contest(folder)
     plain = json.loads((folder / ENTRANTS).read_text())
     entrants = [Entrant(**entrant) for entrant in plain["field"]]
@@ -147,7 +147,7 @@ def add(folder: Path, models: Sequence[str], plugins: Sequence[str] = ()) -> Com
 
 
 def walk(competition: Competition, progress: Progress, workers: int = 0) -> tuple[Selection, list[str]]:
-    """From the pool to the selection, as far as it is not done yet; also what went wrong on the way."""
+    """Go from the pool to the selection, as far as it is not done yet; also return what went wrong on the way."""
     if not (competition.folder / "index.parquet").exists():
         competition.index(progress, workers)
     faults = competition.predict(progress, workers)

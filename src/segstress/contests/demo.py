@@ -17,7 +17,7 @@ ENTRANTS = (  # one of each kind: repeated seeds would multiply pairs and tell n
 
 
 def contest(count: int) -> Contest:
-    """A competition of the zoo on images made here."""
+    """Return a competition of the zoo on images made here."""
     return read_contest(
         {
             "models": [f"compact:{name}" for name in ENTRANTS],

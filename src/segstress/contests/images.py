@@ -29,18 +29,20 @@ class ContestImages:
         self._parts = {image: part for part in store.parts() for image in part.images}
 
     def sample(self, image: str) -> Sample:
-        """The image as the models saw it."""
+        """Return the image as the models saw it."""
         part = self._parts[image]
         name = part.names[part.images.index(image)]
         return resize(self.data.read(name), self.data.resize)
 
     def pixels(self, image: str) -> np.ndarray:
-        """The image as 8-bit RGB."""
-        shown = self.sample(image).image[:3].numpy().transpose(1, 2, 0)
+        """Return the image as 8-bit RGB."""
+        pixels = self.sample(image).image
+        show = [channel - 1 for channel in self.data.show] or range(3 if len(pixels) >= 3 else 1)
+        shown = pixels[list(show)].numpy().transpose(1, 2, 0)
         return np.round(np.broadcast_to(shown, (*shown.shape[:2], 3)) * 255).astype(np.uint8)
 
     def maps(self, images: Sequence[str]) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-        """Each image with the maps of all models that have one; every shard is opened once."""
+        """Yield each image with the maps of all models that have one; every shard is opened once."""
         wanted = set(images)
         for part in dict.fromkeys(self._parts[image] for image in images):
             by_model = {entrant.name: self.store.maps(entrant, part) for entrant in self.entrants}
@@ -49,7 +51,7 @@ class ContestImages:
                     yield image, {name: maps[image].copy() for name, maps in by_model.items() if image in maps}
 
     def mask(self, image: str) -> np.ndarray | None:
-        """The pool's own mask, where it has one."""
+        """Return the pool's own mask, where it has one."""
         sample = self.sample(image)
         if not sample.valid.any():
             return None
@@ -59,12 +61,12 @@ class ContestImages:
         return np.where(sample.valid.numpy(), labels, self.vocabulary.scheme.void).astype(labels.dtype)
 
     def label(self, image: str) -> np.ndarray | None:
-        """The imported labels, where there are any."""
+        """Return the imported labels, where there are any."""
         path = self.store.folder / "labels" / f"{image}.png"
         return read_mask(path, self.vocabulary.scheme) if path.exists() else None
 
     def trusted(self, image: str) -> np.ndarray | None:
-        """The imported labels, unless someone found them wrong."""
+        """Return the imported labels, unless someone found them wrong."""
         return None if image in self._doubted else self.label(image)
 
     @cached_property
@@ -72,12 +74,12 @@ class ContestImages:
         return doubted(self.store.folder)
 
     def shard(self, image: str) -> tuple[str, ...]:
-        """The images that lie together with one."""
+        """Return the images that lie together with one."""
         return self._parts[image].images
 
 
 def quality(truth: np.ndarray, labels: np.ndarray, vocabulary: Vocabulary) -> float:
-    """mIoU of a map against the truth, over the classes that either shows; NaN where nothing has a truth."""
+    """Return the mIoU of a map against the truth, over classes that either shows; NaN where nothing has a truth."""
     if truth.shape != labels.shape:
         raise BadImage(f"the truth is {truth.shape}, the prediction {labels.shape}")
     return float(image_miou(pair_counts(np.stack([truth, labels]), len(vocabulary.classes))[0])[1])

@@ -40,7 +40,7 @@ class IndexWork:
 
 
 def block_path(folder: Path, names: Sequence[str]) -> Path:
-    """Where the index rows of some images are written first."""
+    """Tell where the index rows of some images are written first."""
     return folder / "index" / f"{digest(list(names))}.parquet"
 
 
@@ -63,7 +63,7 @@ def _index_row(data: Dataset, name: str) -> dict[str, Any]:
 
 
 def index(folder: Path, contest: Contest, progress: Progress, workers: int = 0) -> pa.Table:
-    """Ids by content, sizes, fingerprints; copies and unreadable files marked. The blocks make it resumable."""
+    """Note ids by content, sizes, fingerprints; mark copies and unreadable files. The blocks make it resumable."""
     data = contest.data()
     names = data.ids()
     blocks = [tuple(names[first : first + BLOCK]) for first in range(0, len(names), BLOCK)]
@@ -81,7 +81,7 @@ def index(folder: Path, contest: Contest, progress: Progress, workers: int = 0) 
 
 
 def _mark_copies(table: pa.Table) -> pa.Table:
-    """Of images with the same content only the first name counts; they are neighbours, sorted by id."""
+    """Count only the first name of images with the same content; they are neighbours, sorted by id."""
     images, names, status, messages = (table[name].to_pylist() for name in ("image", "name", "status", "message"))
     first = 0
     for row in range(1, len(images)):

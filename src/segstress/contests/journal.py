@@ -34,7 +34,7 @@ class Journal:
             ) from error
 
     def read(self) -> dict[str, np.ndarray]:
-        """Every map up to the first damaged record, which is cut off with all after it, so that writing can go on."""
+        """Read every map up to the first damaged record; cut that off with all after it, so that writing can go on."""
         if not self.path.exists():
             return {}
         data, start = self.path.read_bytes(), 0

@@ -127,7 +127,7 @@ def take_back(contest_images: ContestImages, members: Sequence[Member], spec: st
 
 
 def _manifest(folder: Path) -> tuple[Mapping[str, str], str]:
-    """Hashes of the labels that were sent, and where they came from."""
+    """Return the hashes of the labels that were sent, and where they came from."""
     path = folder / MANIFEST
     plain: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"sent": {}, "prefill": ""}
     return plain["sent"], plain["prefill"]

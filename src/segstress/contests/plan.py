@@ -51,7 +51,7 @@ class Contest:
         concordances.get(self.metric)
 
     def data(self) -> Dataset:
-        """The pool."""
+        """Return the pool."""
         return load_data(self.pool)
 
 
@@ -70,7 +70,7 @@ class Entrant:
 
 
 def find_entrants(contest: Contest) -> list[Entrant]:
-    """The models in their order; where two share a label, the later one carries its hash."""
+    """Return the models in their order; where two share a label, the later one carries its hash."""
     specs = [*contest.models, *(rivals(contest.models[0], contest.copies) if contest.models else [])]
     built: dict[str, Model] = {}
     for model in map(models.build, specs):
@@ -87,7 +87,7 @@ def find_entrants(contest: Contest) -> list[Entrant]:
 
 
 def find_vocabulary(contest: Contest, entrants: list[Entrant], data: Dataset) -> Vocabulary:
-    """The common classes, checked against what every model really gives for an image of the pool."""
+    """Return the common classes, checked against what every model really gives for an image of the pool."""
     names = [entrant.name for entrant in entrants]
     outputs = _outputs(contest, entrants, data)
     if contest.classes is not None:
@@ -106,7 +106,7 @@ def find_vocabulary(contest: Contest, entrants: list[Entrant], data: Dataset) ->
 
 
 def _outputs(contest: Contest, entrants: list[Entrant], data: Dataset) -> dict[str, int]:
-    """Number of classes that each model gives, seen on the first image of the pool that can be read."""
+    """Count classes that each model gives, seen on the first image of the pool that can be read."""
     for name in data.ids():
         try:
             sample = resize(data.read(name), data.resize)
@@ -123,7 +123,7 @@ def _outputs(contest: Contest, entrants: list[Entrant], data: Dataset) -> dict[s
 
 
 def read_contest(source: Path | Mapping[str, Any]) -> Contest:
-    """A competition from a file, a folder that holds one, or a mapping."""
+    """Return a competition from a file, a folder that holds one, or a mapping."""
     if isinstance(source, Mapping):
         plain = dict(source)
     else:

@@ -81,7 +81,7 @@ def predict(
     progress: Progress,
     workers: int = 0,
 ) -> list[str]:
-    """Label maps of every model for every usable image that has none yet; the pool is never in memory."""
+    """Store label maps of every model for every usable image that has none yet; the pool is never in memory."""
     parts = store.parts()
     todo = [
         (entrant, part) for entrant in entrants for part in parts if not store.place(entrant, "rows", part).exists()

@@ -1,4 +1,4 @@
-"""The last step of a competition: who wins, judged by masks, imported labels or votes, and how surely."""
+"""The last step of a competition: who wins, scored by masks, imported labels or votes, and how surely."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pydantic
 
-from ..competition.matrices import Judged, aggressiveness, performance, resistance
+from ..competition.matrices import Scored, aggressiveness, performance, resistance
 from ..competition.ranking import PRIOR, check_connected, fit, fit_ratios, geometric, perron, separable
-from ..competition.ranking_report import JudgedBy, RankingReport
+from ..competition.ranking_report import RankingReport, ScoredBy
 from ..competition.select import Member
 from ..competition.uncertainty import rank
 from ..competition.votes import Vote, VoteTally, check_votes, tally
@@ -24,20 +23,20 @@ VOTES = "votes.jsonl"  # votes that were not cast on our page, if there are any
 
 
 def by_truth(
-    contest_images: ContestImages, members: Sequence[Member], judged_by: JudgedBy, draws: int = 1000
+    contest_images: ContestImages, members: Sequence[Member], scored_by: ScoredBy, draws: int = 1000
 ) -> RankingReport:
-    """Ranking by the quality of both models on the images selected for them."""
+    """Rank by the quality of both models on the images selected for them."""
     names = [entrant.name for entrant in contest_images.entrants]
-    truth_of = contest_images.mask if judged_by == "masks" else contest_images.trusted
+    truth_of = contest_images.mask if scored_by == "masks" else contest_images.trusted
     places, table = _qualities(contest_images, sorted({member.image for member in members}), truth_of)
     counted = [member for member in members if _known(member, places, table)]
     if not counted:
-        raise BadInput(f"no selected image has {judged_by} to judge by; import labels, or choose --judge votes")
-    judged = _judged(counted, places, table, len(names))
-    mean_quality = performance(judged)
+        raise BadInput(f"no selected image has {scored_by} to judge by; import labels, or choose --judge votes")
+    scored = _scored(counted, places, table, len(names))
+    mean_quality = performance(scored)
     matrices = {"aggressiveness": aggressiveness(mean_quality), "resistance": resistance(mean_quality)}
     check_connected(matrices["aggressiveness"], names)
-    rankings = {name: rank(_measure(judged, name), judged.distinct, draws) for name in matrices}
+    rankings = {name: rank(_measure(scored, name), scored.distinct, draws) for name in matrices}
     ratios = matrices["aggressiveness"]
     hold = PRIOR if separable(ratios) else 0.0
     others = {
@@ -52,22 +51,22 @@ def by_truth(
         notes.append(f"so many subsets are empty that strengths lean on a normal prior of precision {PRIOR}")
     return RankingReport(
         names=names,
-        judged_by=judged_by,
+        scored_by=scored_by,
         members=counted,
         images=list(places),
         rankings=rankings,
         others=others,
         matrices=matrices,
         notes=notes,
-        judged=judged,
+        scored=scored,
         quality=table,
     )
 
 
-def _measure(judged: Judged, name: str) -> Callable[[np.ndarray | None], np.ndarray]:
-    """Strengths by one of the two matrices, for any weights of the images."""
+def _measure(scored: Scored, name: str) -> Callable[[np.ndarray | None], np.ndarray]:
+    """Return the strengths by one of the two matrices, for any weights of the images."""
     of = {"aggressiveness": aggressiveness, "resistance": resistance}[name]
-    return lambda weights: fit_ratios(of(performance(judged, weights)))
+    return lambda weights: fit_ratios(of(performance(scored, weights)))
 
 
 def _qualities(
@@ -95,16 +94,16 @@ def _known(member: Member, places: Mapping[str, int], table: np.ndarray) -> bool
     )
 
 
-def _judged(members: Sequence[Member], places: Mapping[str, int], table: np.ndarray, models: int) -> Judged:
+def _scored(members: Sequence[Member], places: Mapping[str, int], table: np.ndarray, models: int) -> Scored:
     images, defenders, attackers, classes = (
         np.array(column, dtype=np.int64)
         for column in zip(*((places[m.image], m.defender, m.attacker, m.class_) for m in members), strict=True)
     )
-    return Judged(models, images, defenders, attackers, classes, table[images, defenders], table[images, attackers])
+    return Scored(models, images, defenders, attackers, classes, table[images, defenders], table[images, attackers])
 
 
 def by_votes(contest_images: ContestImages, members: Sequence[Member], draws: int = 1000) -> RankingReport:
-    """Ranking by people's choices: overall, and as attacker and defender."""
+    """Rank by people's choices: overall, and as attacker and defender."""
     names = [entrant.name for entrant in contest_images.entrants]
     votes = check_votes(read_votes(contest_images.store.folder), names)
     cast = tally(votes, members, names)
@@ -120,7 +119,7 @@ def by_votes(contest_images: ContestImages, members: Sequence[Member], draws: in
     matrices = {"wins": wins, "attack": cast.attack(), "defence": cast.defence()}
     return RankingReport(
         names=names,
-        judged_by="votes",
+        scored_by="votes",
         members=members,
         images=sorted({vote.image for vote in votes}),
         rankings=rankings,
@@ -132,7 +131,7 @@ def by_votes(contest_images: ContestImages, members: Sequence[Member], draws: in
 
 
 def _role(cast: VoteTally, role: int) -> Callable[[np.ndarray | None], np.ndarray]:
-    """Strengths of the models in one of the two roles."""
+    """Return the strengths of the models in one of the two roles."""
 
     def strengths(weights: np.ndarray | None) -> np.ndarray:
         both = fit(cast.roles(weights), prior=PRIOR)
@@ -144,16 +143,17 @@ def _role(cast: VoteTally, role: int) -> Callable[[np.ndarray | None], np.ndarra
 
 
 def read_votes(folder: Path) -> list[Vote]:
-    """The votes cast on the judge page, and those of a file from elsewhere; what was undone is left out."""
-    rows = [_vote(row) for row in decisions(folder, "choose").standing()] + DecisionLog(folder / VOTES).standing()
+    """Return the votes cast on the judge page, and those of a file from elsewhere; what was undone is left out."""
+    cast = [(row, _vote) for row in decisions(folder, "choose").current()]
+    rows = cast + [(row, dict) for row in DecisionLog(folder / VOTES).current()]
     if not rows:
         raise BadInput(f"{folder} has no votes; collect some with segstress mad judge")
     votes = []
-    for row in rows:
+    for row, read in rows:
         try:
-            votes.append(Vote(**row))
-        except (TypeError, pydantic.ValidationError) as error:
-            raise BadInput(f"no vote: {row} ({str(error).splitlines()[0]})") from error
+            votes.append(Vote(**read(row)))
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadInput(f"no vote: {str(row)[:200]} ({str(error).splitlines()[0]})") from error
     return votes
 
 

@@ -22,11 +22,11 @@ from ..reports.kit.naming import percent
 from .compete import Competition
 
 EXAMPLES = 12  # images of the gallery
-SUMMARY = "standing.json"
+SUMMARY = "ranking.json"
 
 
-def report(competition: Competition, standing: RankingReport, out: Path | None = None) -> Path:
-    """Write tables, figures, gallery, page and standing.json; the path of the page."""
+def report(competition: Competition, ranking_report: RankingReport, out: Path | None = None) -> Path:
+    """Write tables, figures, gallery, page and ranking.json; the path of the page."""
     vocabulary = competition.vocabulary
     own = competition.contest.data().palette
     palette = (
@@ -34,21 +34,21 @@ def report(competition: Competition, standing: RankingReport, out: Path | None =
     )
     contested = Contested(
         title=f"Competition {competition.folder.resolve().name}",
-        standing=standing,
+        ranking_report=ranking_report,
         classes=vocabulary.classes,
         palette=tuple(palette),
         empty=_empty(competition.folder),
-        examples=list(_examples(competition, standing)),
+        examples=list(_examples(competition, ranking_report)),
         provenance={key: json.dumps(value) for key, value in to_plain(competition.contest).items()},
     )
     folder = out or competition.folder / "report"
     page = write_competition(contested, folder)
-    (folder / SUMMARY).write_text(json.dumps(summary(standing), indent=1))
+    (folder / SUMMARY).write_text(json.dumps(summary(ranking_report), indent=1))
     return page
 
 
-def summary(standing: RankingReport) -> dict[str, Any]:
-    """Every figure of a standing, NaN as null."""
+def summary(ranking_report: RankingReport) -> dict[str, Any]:
+    """Return every figure of a ranking, NaN as null."""
     rankings = {
         name: {
             model: {
@@ -57,31 +57,33 @@ def summary(standing: RankingReport) -> dict[str, Any]:
                 "rank": int(ranking.rank[index]),
                 "band": [int(ranking.best[index]), int(ranking.worst[index])],
             }
-            for index, model in enumerate(standing.names)
+            for index, model in enumerate(ranking_report.names)
         }
-        for name, ranking in standing.rankings.items()
+        for name, ranking in ranking_report.rankings.items()
     }
     return {
-        "models": list(standing.names),
-        "judged_by": standing.judged_by,
-        "images": len(standing.images),
+        "models": list(ranking_report.names),
+        "scored_by": ranking_report.scored_by,
+        "images": len(ranking_report.images),
         "rankings": rankings,
-        "others": {name: list(map(_number, strengths)) for name, strengths in standing.others.items()},
-        "matrices": {name: [list(map(_number, row)) for row in values] for name, values in standing.matrices.items()},
-        "clean": dict(standing.clean),
-        "otherwise": {metric: _likeness(standing, other) for metric, other in standing.otherwise.items()},
-        "notes": list(standing.notes),
+        "others": {name: list(map(_number, strengths)) for name, strengths in ranking_report.others.items()},
+        "matrices": {
+            name: [list(map(_number, row)) for row in values] for name, values in ranking_report.matrices.items()
+        },
+        "clean": dict(ranking_report.clean),
+        "otherwise": {metric: _likeness(ranking_report, other) for metric, other in ranking_report.otherwise.items()},
+        "notes": list(ranking_report.notes),
     }
 
 
 def _likeness(ranking: RankingReport, other: RankingReport) -> dict[str, Any]:
-    """How far the ranking agrees with another's, by Spearman and Kendall."""
+    """Tell how far the ranking agrees with another's, by Spearman and Kendall."""
     correlations = {name: list(map(_number, both)) for name, both in ranking.correlation(other).items()}
     return {"images": len(other.images), "correlation": correlations}
 
 
-def compare_standings(folders: list[Path]) -> dict[str, dict[str, float]]:
-    """Spearman's rank correlation of each ranking between competitions, such as those by other metrics."""
+def compare_rankings(folders: list[Path]) -> dict[str, dict[str, float]]:
+    """Return Spearman's rank correlation of each ranking between competitions, such as those by other metrics."""
     standings = {}
     for folder in folders:
         path = folder / "report" / SUMMARY
@@ -100,7 +102,7 @@ def compare_standings(folders: list[Path]) -> dict[str, dict[str, float]]:
 
 
 def clean_scores(run: Path, metric: str = "cmiou") -> dict[str, float]:
-    """Scores of models on ordinary data, from a run of segstress attack or run."""
+    """Return the scores of models on ordinary data, from a run of segstress attack or run."""
     return {figures["model"]: figures["clean"][metric] for figures in figures_of([run])["runs"]}
 
 
@@ -115,7 +117,7 @@ def _empty(folder: Path) -> list[tuple[str, str, str]]:
 
 
 def _examples(competition: Competition, ranking: RankingReport) -> Iterator[SelectedImage]:
-    """The images that tell most: where the two models differ most in quality, else where they agree least."""
+    """Yield the images that tell most: where the two models differ most in quality, else where they agree least."""
     first_seen: dict[str, int] = {}
     for index in np.argsort(_telling(ranking), kind="stable").tolist():
         first_seen.setdefault(ranking.members[index].image, index)
@@ -124,7 +126,7 @@ def _examples(competition: Competition, ranking: RankingReport) -> Iterator[Sele
     label_maps = dict(entrants.maps(list(wanted)))
     for image, index in wanted.items():
         member = ranking.members[index]
-        truth = entrants.mask(image) if ranking.judged_by == "masks" else entrants.label(image)
+        truth = entrants.mask(image) if ranking.scored_by == "masks" else entrants.label(image)
         maps = {"truth": truth} if truth is not None else {}
         roles = (("defender", member.defender), ("attacker", member.attacker))
         maps |= {f"{ranking.names[model]} ({role})": label_maps[image][ranking.names[model]] for role, model in roles}
@@ -134,18 +136,18 @@ def _examples(competition: Competition, ranking: RankingReport) -> Iterator[Sele
 
 
 def _telling(ranking: RankingReport) -> np.ndarray:
-    if ranking.judged is None:
+    if ranking.scored is None:
         return np.array([member.score for member in ranking.members])
-    gaps: np.ndarray = np.abs(ranking.judged.defended - ranking.judged.attacked)
+    gaps: np.ndarray = np.abs(ranking.scored.defended - ranking.scored.attacked)
     return -gaps
 
 
 def _words(ranking: RankingReport, index: int, class_: str) -> str:
     member = ranking.members[index]
     start = f"{member.image}, chosen for {class_}: agreement {percent(member.score)} %"
-    if ranking.judged is None:
+    if ranking.scored is None:
         return start
-    own, other = (percent(float(side[index])) for side in (ranking.judged.defended, ranking.judged.attacked))
+    own, other = (percent(float(side[index])) for side in (ranking.scored.defended, ranking.scored.attacked))
     return f"{start}; mIoU of {ranking.names[member.defender]} {own} %, of {ranking.names[member.attacker]} {other} %"
 
 

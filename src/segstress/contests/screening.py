@@ -17,7 +17,7 @@ FILE = "screening.jsonl"
 
 
 def decisions(folder: Path, mode: Mode) -> DecisionLog:
-    """The decisions that people made on the judge page."""
+    """Return the decisions that people made on the judge page."""
     return DecisionLog(folder / f"decisions-{mode}.jsonl")
 
 
@@ -28,7 +28,7 @@ def screen(folder: Path, verdicts: Iterable[Mapping[str, Any]]) -> None:
 
 
 def rejected(folder: Path, words: Vocabulary) -> frozenset[tuple[str, int]]:
-    """Image and class of everything that was turned away and not taken back, in a file or by anyone on the page."""
+    """List image and class of all that was turned away and not taken back, in a file or by anyone on the page."""
     keeps: dict[tuple[str, int], bool] = {}
     path = folder / FILE
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path.exists() else (), start=1):
@@ -38,15 +38,15 @@ def rejected(folder: Path, words: Vocabulary) -> frozenset[tuple[str, int]]:
             keeps[row["image"], words.classes.index(class_) if class_ else ANY_CLASS] = bool(row["keep"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadInput(f"{path}, line {number}: expected image, class and keep ({error})") from error
-    for row in decisions(folder, "screen").standing():
+    for row in decisions(folder, "screen").current():
         if row["choice"] == "reject":
             keeps[row["image"], words.classes.index(row["classes"][0])] = False
-    for row in decisions(folder, "choose").standing():
+    for row in decisions(folder, "choose").current():
         if row["choice"] == "reject":
             keeps[row["image"], ANY_CLASS] = False
     return frozenset(key for key, keep in keeps.items() if not keep)
 
 
 def doubted(folder: Path) -> frozenset[str]:
-    """Images whose labels someone found wrong in the cross-check round."""
-    return frozenset(row["image"] for row in decisions(folder, "review").standing() if row["choice"] == "reject")
+    """Return the images whose labels someone found wrong in the cross-check round."""
+    return frozenset(row["image"] for row in decisions(folder, "review").current() if row["choice"] == "reject")

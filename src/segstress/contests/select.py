@@ -101,7 +101,7 @@ def _table(path: Path | Traversable) -> dict[str, list[float]]:
 
 
 def _masks(spec: str, vocabulary: Vocabulary) -> Iterator[np.ndarray]:
-    """Label maps of training data, void where they do not count."""
+    """Yield the label maps of training data, void where they do not count."""
     data = load_data(spec)
     if tuple(data.classes) != vocabulary.classes:
         raise BadInput(
@@ -133,7 +133,7 @@ def _write(folder: Path, members: Sequence[Member], names: Sequence[str], vocabu
 
 
 def read_members(folder: Path, entrants: Sequence[Entrant], vocabulary: Vocabulary) -> list[Member]:
-    """The selection as it was written."""
+    """Return the selection as it was written."""
     if not (folder / FILE).exists():
         raise BadInput(f"{folder} has no selection; run segstress mad select first")
     number_of = {entrant.name: number for number, entrant in enumerate(entrants)}

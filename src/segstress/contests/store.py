@@ -58,7 +58,7 @@ class ContestStore:
         return read_table(path)
 
     def parts(self) -> list[Part]:
-        """The usable images, cut into shards."""
+        """Return the usable images, cut into shards."""
         usable = self.index.filter(pc.equal(self.index["status"], "ok"))
         images, names = (usable[column].to_pylist() for column in ("image", "name"))
         size = self.shard_size
@@ -68,13 +68,13 @@ class ContestStore:
         ]
 
     def known(self, images: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Index rows of some images."""
+        """Return index rows of some images."""
         wanted = pc.is_in(self.index["image"], pa.array(list(images), pa.string()))
         usable = pc.equal(self.index["status"], "ok")
         return {row["image"]: row for row in self.index.filter(pc.and_(wanted, usable)).to_pylist()}
 
     def place(self, entrant: Entrant, kind: str, part: Part) -> Path:
-        """Where one kind of a model's results for one shard lies."""
+        """Tell where one kind of a model's results for one shard lies."""
         suffix = "zst" if kind in ("maps", "begun") else "parquet"
         return self.folder / "models" / entrant.key / f"{kind}-{part.stem}.{suffix}"
 
@@ -85,11 +85,11 @@ class ContestStore:
         write_table(self.place(entrant, "rows", part), pa.Table.from_pylist(rows, ROWS))
 
     def journal(self, entrant: Entrant, part: Part) -> Journal:
-        """Where a model's maps of a shard rest until all are there."""
+        """Tell where a model's maps of a shard rest until all are there."""
         return Journal(self.place(entrant, "begun", part))
 
     def begun(self, entrant: Entrant, part: Part) -> dict[str, np.ndarray]:
-        """The maps that an earlier run has left of a shard that is not whole."""
+        """Return the maps that an earlier run has left of a shard that is not whole."""
         there = self.place(entrant, "maps", part).exists()
         return (self.maps(entrant, part) if there else {}) | self.journal(entrant, part).read()
 
@@ -100,11 +100,11 @@ class ContestStore:
         self.place(entrant, "rows", part).unlink()
 
     def failed(self, entrant: Entrant, part: Part) -> bool:
-        """Whether a model had an error on an image of a shard."""
+        """Tell whether a model had an error on an image of a shard."""
         return "error" in read_table(self.place(entrant, "rows", part))["status"].to_pylist()
 
     def maps(self, entrant: Entrant, part: Part) -> dict[str, np.ndarray]:
-        """Label maps of a shard by image; an image without one had an error."""
+        """Return the label maps of a shard by image; an image without one had an error."""
         path = self.place(entrant, "maps", part)
         try:
             return unpack(path.read_bytes())
@@ -112,7 +112,7 @@ class ContestStore:
             raise BadInput(f"{path} cannot be read ({error}); delete its shard and run mad predict again") from error
 
     def shares(self, entrant: Entrant, part: Part, classes: int) -> np.ndarray:
-        """Share of each class in each map of a shard, NaN where there is no map."""
+        """Return the share of each class in each map of a shard, NaN where there is no map."""
         rows = read_table(self.place(entrant, "rows", part))
         sizes = rows["size"].to_numpy()
         shares = np.where(sizes[:, None] > 0, np.zeros((1, classes), dtype=np.float32), np.float32(np.nan))
@@ -125,7 +125,7 @@ class ContestStore:
     def write_pairs(
         self, entrant: Entrant, part: Part, metric: str, earlier: Sequence[Entrant], scores: np.ndarray
     ) -> None:
-        """Agreement of a model with the earlier ones: (images, earlier, 2 directions[, classes]), as defender first."""
+        """Write agreement with the earlier models: (images, earlier, 2 directions[, classes]), as defender first."""
         columns = {"image": pa.array(part.images)}
         for index, other in enumerate(earlier):
             for direction, name in _directions(metric):
@@ -136,7 +136,7 @@ class ContestStore:
         write_table(self.place(entrant, f"pairs-{metric}", part), pa.table(columns))
 
     def scores(self, field: Sequence[Entrant], part: Part, metric: str, classes: int) -> np.ndarray:
-        """Agreement (images, defender, attacker[, classes]) of one shard, NaN where either has no map."""
+        """Return agreement (images, defender, attacker[, classes]) of one shard, NaN where either has no map."""
         shape = (len(part.images), len(field), len(field), *((classes,) if metric in BY_CLASS else ()))
         agreements = np.full(shape, np.nan, dtype=np.float32)
         for later, entrant in enumerate(field[1:], start=1):
@@ -148,7 +148,7 @@ class ContestStore:
 
 
 def _directions(metric: str) -> Iterator[tuple[int, str]]:
-    """Which way a column is read: one for both where the order does not matter."""
+    """Yield which way a column is read: one for both where the order does not matter."""
     yield 0, ""
     if metric in ONE_WAY:
         yield 1, "|attacks"

@@ -16,7 +16,6 @@ from ..core import BadInput, to_plain
 from ..core.files import write
 from ..data.packed_arrays import pack, unpack
 from ..data.palette import make_palette
-from ..voting.server import make_token
 from ..voting.session import Session
 from ..voting.trial_list import Mode, Question, TrialList, check_name, deal
 from .compete import Competition
@@ -36,7 +35,7 @@ class ContestPictures:
         self._maps: dict[str, bytes] = {}  # compressed: many hundreds of images fit into memory
 
     def labels(self, image: str, source: str) -> np.ndarray:
-        """A model's map, or the imported labels."""
+        """Return a model's map, or the imported labels."""
         if source == LABELS:
             labels = self.contest_images.label(image)
             if labels is None:
@@ -49,8 +48,8 @@ class ContestPictures:
 
 
 def open_session(competition: Competition, mode: Mode, repeats: float = REPEATS) -> Session:
-    """A session over the images of a competition."""
-    key = _key(competition.folder)
+    """Return a session over the images of a competition."""
+    secret = _secret(competition.folder)
     to_ask = questions(competition, mode)
     vocabulary = competition.vocabulary
     data = competition.contest.data()
@@ -61,10 +60,10 @@ def open_session(competition: Competition, mode: Mode, repeats: float = REPEATS)
     )
     session = Session(
         mode=mode,
-        secret=key["secret"],
+        secret=secret,
         decision_log=decisions(competition.folder, mode),
         pictures=ContestPictures(competition.images(), [question.image for question in to_ask]),
-        deal=_dealer(competition.folder, to_ask, mode, key["secret"], repeats),
+        deal=_dealer(competition.folder, to_ask, mode, secret, repeats),
         classes=vocabulary.classes,
         palette=palette,
         void=vocabulary.scheme.void,
@@ -74,22 +73,20 @@ def open_session(competition: Competition, mode: Mode, repeats: float = REPEATS)
     return session
 
 
-def token(folder: Path) -> str:
-    """The word in the page's address; the same after a restart, so that open pages go on."""
-    return str(_key(folder)["token"])
-
-
-def _key(folder: Path) -> dict[str, Any]:
+def _secret(folder: Path) -> str:
+    """Return what sides, names and signatures are drawn from; the same after a restart, so that open pages go on."""
     path = folder / "judge.json"
     if not path.exists():
-        write(path, json.dumps({"secret": secrets.token_hex(16), "token": make_token()}).encode())
-        path.chmod(0o600)
-    key: dict[str, Any] = json.loads(path.read_text())
-    return key
+        write(path, json.dumps({"secret": secrets.token_hex(32)}).encode(), mode=0o600)
+    try:
+        secret = json.loads(path.read_text())["secret"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"{path} cannot be read ({error}); delete it, and hand out the links anew") from error
+    return str(secret)
 
 
 def questions(competition: Competition, mode: Mode) -> list[Question]:
-    """What to ask: each image and unordered pair once, each image and class once, or each labelled image once."""
+    """Ask each image and unordered pair once, each image and class once, or each labelled image once."""
     names, vocabulary = competition.names, competition.vocabulary
     classes: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for member in competition.members():
@@ -110,14 +107,21 @@ def questions(competition: Competition, mode: Mode) -> list[Question]:
 
 
 def _dealer(folder: Path, to_ask: list[Question], mode: Mode, secret: str, repeats: float) -> Any:
-    """Decks that are written down when first dealt, so that sides never change under a person's eyes."""
+    """Deal trial lists that are written down when first dealt, so that sides never change under a person's eyes."""
 
     def dealt(rater: str) -> TrialList:
         path = folder / "decks" / f"{mode}-{check_name(rater)}.json"
-        before = TrialList(**json.loads(path.read_text())) if path.exists() else None
+        before = _read(path) if path.exists() else None
         trial_list = deal(to_ask, mode, rater, secret, repeats if mode == "choose" else 0.0, before)
         if trial_list != before:
-            write(path, json.dumps(to_plain(trial_list)).encode())
+            write(path, json.dumps(to_plain(trial_list)).encode(), mode=0o600)
         return trial_list
 
     return lru_cache(256)(dealt)
+
+
+def _read(path: Path) -> TrialList:
+    try:
+        return TrialList(**json.loads(path.read_text()))
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise BadInput(f"{path} is damaged ({str(error).splitlines()[0]}); delete it to deal anew") from error

@@ -7,7 +7,7 @@ from .errors import BadImage, BadInput
 from .importing import import_all, import_source
 from .regions import Rectangles, Region, distance_zones, regions
 from .registry import Registry, Spec
-from .seeding import seed_of, seeded, stream, uniform
+from .seeding import Seed, seed_of, seeded, stream, uniform
 from .targets import Everywhere, Scene, Target, Wanted, aimed, targets
 from .types import BALLS, Norm, Perturbation, Perturbed, Result, Stage, Threat, describe, perturbations
 
@@ -27,6 +27,7 @@ __all__ = [
     "Registry",
     "Result",
     "Scene",
+    "Seed",
     "Spec",
     "Stage",
     "Target",

@@ -25,7 +25,7 @@ class Batch:
         return len(self.ids)
 
     def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> Batch:
-        """The same batch on another device."""
+        """Return the same batch on another device."""
 
         def move(tensor: Tensor | None) -> Tensor | None:
             return None if tensor is None else tensor.to(device)
@@ -37,7 +37,7 @@ class Batch:
         )
 
     def pick(self, places: Sequence[int]) -> Batch:
-        """Some of its images, in the given order."""
+        """Return some of its images, in the given order."""
         index = torch.as_tensor(places, device=self.images.device)
 
         def take(tensor: Tensor | None) -> Tensor | None:

@@ -26,11 +26,11 @@ class Clean:
     parts: ClassVar[str] = ""
 
     def passes(self) -> tuple[int, int]:
-        """None."""
+        """Count none."""
         return 0, 0
 
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
-        """The batch itself, at no cost."""
+        """Return the batch itself, at no cost."""
         nothing = torch.zeros(len(batch), dtype=torch.int64)
         size = torch.zeros(len(batch), dtype=batch.images.dtype)
         return Perturbed(results=(Result("any", batch.images, size),), forwards=nothing, backwards=nothing)

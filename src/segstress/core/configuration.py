@@ -25,19 +25,19 @@ def settings(cls: C) -> C:
 
 
 def to_plain(item: Any) -> Any:
-    """Settings as JSON-ready data."""
+    """Turn settings into JSON-ready data."""
     return pydantic.TypeAdapter(type(item)).dump_python(item, mode="json")
 
 
 def plain_defaults(cls: type) -> dict[str, Any]:
-    """The settings of a class that have a default, as plain data."""
+    """Return the settings of a class that have a default, as plain data."""
     fields = dataclasses.fields(cls)
     values = {field.name: _default(field) for field in fields}
     return {name: value for name, value in values.items() if value is not dataclasses.MISSING}
 
 
 def shown(cls: type) -> list[str]:
-    """The settings that a name mentions; those declared with `repr=False` are for the hash only."""
+    """Return the settings that a name mentions; those declared with `repr=False` are for the hash only."""
     return [field.name for field in dataclasses.fields(cls) if field.repr]
 
 
@@ -47,13 +47,13 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 
 def digest(data: Any, length: int = 12) -> str:
-    """Hash of plain data; the same on every machine and in every process."""
+    """Hash plain data; the same on every machine and in every process."""
     text = json.dumps(data, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode(), digest_size=32).hexdigest()[:length]
 
 
 def parse_radius(value: Any) -> float:
-    """A radius written "8/255", "0.03" or as a number."""
+    """Read a radius written "8/255", "0.03" or as a number."""
     try:
         above, _, below = str(value).partition("/")
         radius = float(above) / float(below or 1)
@@ -65,7 +65,7 @@ def parse_radius(value: Any) -> float:
 
 
 def format_radius(radius: float) -> str:
-    """The way people write it: 8/255 where it is one, else four digits."""
+    """Write it as people do: 8/255 where it is one, else four digits."""
     for parts in (1, 2, 4):
         steps = radius * 255 * parts
         if 0 < radius <= 1 and abs(steps - round(steps)) < 1e-6:

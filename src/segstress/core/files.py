@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from .errors import BadInput
-from .system import flush_folder, hold
+from .system import flush_folder, hold, is_running
+
+TEMPORARY = re.compile(r"\..+\.(\d{1,9})")  # as `write` names them, with the number of its process
 
 
-def write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes, mode: int = 0o666) -> None:
     """Write under a temporary name, flush to the disk, rename: a crash leaves the old file or the new one."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        try:
+            write_all(handle, data)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
         temporary.replace(path)
         flush_folder(path.parent)
     except OSError as error:
@@ -28,6 +33,25 @@ def write(path: Path, data: bytes) -> None:
             f"cannot write {path}: {error.strerror or error}; make room or choose another --out "
             "(what is finished is kept, and the same command goes on from there)"
         ) from error
+
+
+def read_bounded(path: Path, most: int, what: str = "file") -> bytes:
+    """Read a file that is not larger than such files are."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+    except (OSError, ValueError) as error:  # a name with a zero byte is a ValueError
+        raise BadInput(f"{what} {path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    if len(data) > most:
+        raise BadInput(f"{what} {path} is larger than {most:,} bytes, the most that is read")
+    return data
+
+
+def write_all(handle: int, data: bytes) -> None:
+    """Write every byte; a system may take fewer at a time than it is given."""
+    left = memoryview(data)
+    while left:
+        left = left[os.write(handle, left) :]
 
 
 @contextmanager
@@ -41,7 +65,16 @@ def alone(folder: Path) -> Iterator[None]:
     if not hold(handle):
         os.close(handle)
         raise BadInput(f"{folder} is in use by another segstress process; wait for it or choose another --out")
+    sweep(folder)
     try:
         yield
     finally:
         os.close(handle)
+
+
+def sweep(folder: Path) -> None:
+    """Remove the temporary files that killed processes have left."""
+    for path in folder.rglob(".*"):
+        name = TEMPORARY.fullmatch(path.name)
+        if name and not is_running(int(name[1])):
+            path.unlink(missing_ok=True)

@@ -12,14 +12,14 @@ from .configuration import digest
 
 
 def files_fingerprint(folder: Path, paths: Iterable[Path]) -> str:
-    """Hash of the names and contents of files, not of the place where their folder lies."""
+    """Hash the names and contents of files, not the path of their folder."""
     return digest(
         [(path.relative_to(folder).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest()) for path in sorted(paths)]
     )
 
 
 def fingerprints(item: Any) -> list[str]:
-    """The `fingerprint()` of settings that have one, and of those inside them."""
+    """Return the `fingerprint()` of settings that have one, and of those inside them."""
     if not dataclasses.is_dataclass(item):
         return []
     own = [item.fingerprint()] if hasattr(item, "fingerprint") else []

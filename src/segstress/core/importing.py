@@ -25,7 +25,7 @@ def import_source(name: str) -> ModuleType:
     if path.suffix != ".py":
         try:
             return importlib.import_module(name)
-        except ModuleNotFoundError as error:
+        except (Exception, SystemExit) as error:  # it may be the user's code
             raise BadInput(f"module '{name}' cannot be imported ({error}); give a dotted name or a .py file") from error
     if not path.is_file():
         raise BadInput(f"file '{name}' does not exist; expected a Python file")
@@ -39,9 +39,9 @@ def import_source(name: str) -> ModuleType:
         sys.path.insert(0, str(path.resolve().parent))
         try:
             spec.loader.exec_module(module)
-        except BaseException:
+        except (Exception, SystemExit) as error:
             del sys.modules[unique]
-            raise
+            raise BadInput(f"file '{name}' cannot be imported: {type(error).__name__}: {error}") from error
         finally:
             sys.path.remove(str(path.resolve().parent))
     return sys.modules[unique]

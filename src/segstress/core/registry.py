@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import pydantic
-import yaml
 from pydantic import PlainSerializer, PlainValidator
 
 from .configuration import plain_defaults, shown, to_plain
 from .errors import BadInput
+from .yaml_text import parse_yaml
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,7 +34,7 @@ class Registry(Generic[T]):
         self._entries: dict[str, Entry] = {}
 
     def register(self, name: str) -> Callable[[F], F]:
-        """Decorator: give a settings class or a function its name."""
+        """Give a settings class or a function its name, as a decorator."""
 
         def add(make: F) -> F:
             self._add(name, Entry(make, {}, _first_line(make)))
@@ -43,7 +43,7 @@ class Registry(Generic[T]):
         return add
 
     def preset(self, name: str, of: Callable[..., T], about: str, **fixed: Any) -> None:
-        """One more name for a settings class, with other defaults."""
+        """Register one more name for a settings class, with other defaults."""
         self._add(name, Entry(of, fixed, about))
 
     def _add(self, name: str, entry: Entry) -> None:
@@ -55,32 +55,34 @@ class Registry(Generic[T]):
         self._entries[name] = entry
 
     def names(self) -> list[str]:
-        """Every name, in alphabetical order."""
+        """Return every name, in alphabetical order."""
         return sorted(self._entries)
 
     def declared(self) -> list[str]:
-        """Every name, in the order of registration."""
+        """Return every name, in the order of registration."""
         return list(self._entries)
 
     def about(self, name: str) -> str:
-        """One line on what the name stands for."""
+        """Return one line on what the name stands for."""
         return self._entry(name).about
 
     def fixed(self, name: str) -> dict[str, Any]:
-        """The settings that a preset fixes."""
+        """Return the settings that a preset fixes."""
         return dict(self._entry(name).fixed)
 
     def get(self, name: str) -> Any:
-        """The class or function behind a name."""
+        """Return the class or function behind a name."""
         return self._entry(name).make
 
     def _entry(self, name: str) -> Entry:
+        if not isinstance(name, str):
+            raise BadInput(f"{self.noun}: expected a name, found {type(name).__name__}; are the arguments in order?")
         if name not in self._entries:
-            raise BadInput(f"unknown {self.noun} '{name}'; {_suggest(name, self._entries)}")
+            raise BadInput(f"unknown {self.noun} '{name[:100]}'; {suggest(name, self._entries)}")
         return self._entries[name]
 
     def build(self, spec: Spec) -> T:
-        """Settings from `name`, `name:rest?key=value` or a mapping with `kind`."""
+        """Build settings from `name`, `name:rest?key=value` or a mapping with `kind`."""
         plain = self.read(spec)
         entry = self._entry(plain.pop("kind"))
         try:
@@ -89,13 +91,15 @@ class Registry(Generic[T]):
             raise BadInput(f"{self.noun} {_kind(spec)}: {_explain(error, entry.make)}") from error
 
     def read(self, spec: Spec) -> dict[str, Any]:
-        """A spec as a mapping with `kind`; text is taken apart at the first colon and the question mark.
+        """Return a spec as a mapping with `kind`; text is taken apart at the first colon and the question mark.
 
         Where a class says `positional_is_spec`, all after the colon is one setting: a spec with its own query."""
         if isinstance(spec, Mapping):
             if "kind" not in spec:
-                raise BadInput(f"{self.noun}: expected a mapping with 'kind', found keys {sorted(spec)}")
-            return dict(spec)
+                raise BadInput(f"{self.noun}: expected a mapping with 'kind', found keys {sorted(map(str, spec))}")
+            return {str(key): value for key, value in spec.items()}
+        if not isinstance(spec, str):
+            raise BadInput(f"{self.noun}: expected a name or a mapping, found {type(spec).__name__}")
         head, mark, query = spec.partition("?")
         kind, colon, rest = head.partition(":")
         plain: dict[str, Any] = {"kind": kind}
@@ -112,14 +116,14 @@ class Registry(Generic[T]):
         return plain
 
     def spec(self, item: T) -> dict[str, Any]:
-        """Plain data from which `build` makes an equal item."""
+        """Return plain data from which `build` makes an equal item."""
         for name, entry in self._entries.items():
             if entry.make is type(item) and not entry.fixed:
                 return {"kind": name, **to_plain(item)}
         raise BadInput(f"{type(item).__name__} is not a registered {self.noun}")
 
     def name(self, item: T) -> str:
-        """The name that says most about an item, with the settings that it does not imply: `segpgd(steps=10)`."""
+        """Return the name that says most about an item, with settings that it does not imply: `segpgd(steps=10)`."""
         plain, kind = to_plain(item), type(item)
         fixed = {name: entry.fixed for name, entry in sorted(self._entries.items()) if entry.make is kind}
         other = {  # settings to mention beside each name
@@ -128,7 +132,7 @@ class Registry(Generic[T]):
         }
 
         def effort(name: str) -> tuple[int, int, int]:
-            """Of reading it: a setting that contradicts a preset counts twice, and in doubt it is not that preset."""
+            """Count what it takes to read it: a setting that contradicts a preset counts twice."""
             against = sum(plain[key] != value for key, value in fixed[name].items())
             return len(other[name]) + against, against, -len(fixed[name])
 
@@ -137,7 +141,13 @@ class Registry(Generic[T]):
         return f"{name}({', '.join(extra)})" if extra else name
 
     def field(self) -> tuple[PlainValidator, PlainSerializer]:
-        """Annotations for a settings field that holds an item of this registry: `Annotated[T, *registry.field()]`."""
+        """Return annotations for a settings field that holds an item of this registry.
+
+        `Annotated[T, *registry.field()]`.
+
+        `Annotated[T, *registry.field()]`.
+
+        `Annotated[T, *registry.field()]`."""
         build = PlainValidator(lambda value: self.build(value) if isinstance(value, str | Mapping) else value)
         return build, PlainSerializer(lambda item: None if item is None else self.spec(item))
 
@@ -150,24 +160,25 @@ def _first_line(make: Any) -> str:
     return (make.__doc__ or "").strip().partition("\n")[0]
 
 
-def _suggest(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1)
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return the nearest known name, or all of them."""
+    close = difflib.get_close_matches(name[:100], list(known), n=1)
     return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(sorted(known))}"
 
 
 def _scalar(text: str) -> Any:
     if "," in text:
         return [_scalar(part) for part in text.split(",")]
-    return yaml.safe_load(text) if text else ""
+    return parse_yaml(text, f"'{text[:100]}'") if text else ""
 
 
 def _explain(error: pydantic.ValidationError, make: Any) -> str:
-    """The first fault in one line, with a suggestion for a misspelt setting."""
+    """Return the first fault in one line, with a suggestion for a misspelt setting."""
     fault = error.errors()[0]
     setting = ".".join(str(part) for part in fault["loc"])
     fields = [name for name in getattr(make, "__dataclass_fields__", {}) if not name.startswith("_")]
     if fault["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
-        return f"unknown setting '{setting}'; {_suggest(setting, fields)}"
+        return f"unknown setting '{setting}'; {suggest(setting, fields)}"
     if fault["type"] == "missing":
         return f"setting '{setting}' is missing"
     message = fault["msg"].removeprefix("Value error, ")

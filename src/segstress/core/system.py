@@ -4,13 +4,34 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
+
+from .errors import BadInput
+
+
+def cache_folder() -> Path:
+    """Return the folder in which a user's programs keep what they can work out again."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "segstress" / "cache"
+    usual = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+    return Path(os.environ.get("XDG_CACHE_HOME") or usual) / "segstress"
 
 
 def cores() -> int:
-    """How many cores this process may use; where the system does not tell, how many there are."""
+    """Count the cores that this process may use; where the system does not tell, those that there are."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def peak_memory() -> int:
+    """Return the most bytes of memory that this process has held so far; 0 where the system does not tell."""
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def hold(handle: int) -> bool:
@@ -26,6 +47,17 @@ def hold(handle: int) -> bool:
     return True
 
 
+def is_running(process: int) -> bool:
+    """Tell whether there is a process of that number."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True
+
+
 def flush_folder(folder: str | os.PathLike[str]) -> None:
     """Make a rename in a folder survive a loss of power, where folders can be opened."""
     if sys.platform == "win32":
@@ -35,3 +67,13 @@ def flush_folder(folder: str | os.PathLike[str]) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def check_device(name: str) -> None:
+    """Refuse a device that cannot be used here."""
+    import torch
+
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        raise BadInput(f"device '{name}' cannot be used: {str(error).splitlines()[0]}; try --device cpu") from error

@@ -44,7 +44,7 @@ class Target(Protocol):
         ...
 
     def wanted(self, batch: Batch, scene: Scene) -> Wanted:
-        """The label maps; BadImage where an image has none that fits."""
+        """Return the label maps; BadImage where an image has none that fits."""
         ...
 
 
@@ -65,14 +65,14 @@ class Everywhere:
         return f"class {self.id}"
 
     def wanted(self, batch: Batch, scene: Scene) -> Wanted:
-        """The class everywhere."""
+        """Return the class everywhere."""
         if scene.classes is not None and self.id >= scene.classes:
             raise BadInput(f"target {self.label}: expected one of {scene.classes} classes, 0 to {scene.classes - 1}")
         return Wanted(torch.full_like(batch.labels, self.id), torch.ones_like(batch.valid))
 
 
 def _read(value: Any) -> Any:
-    """A bare number is a class."""
+    """Read a bare number as a class."""
     return {"kind": "class", "id": value} if isinstance(value, int) or str(value).isdecimal() else value
 
 
@@ -80,7 +80,7 @@ TargetSetting = Annotated[Target | None, *targets.field(), BeforeValidator(_read
 
 
 def aimed(batch: Batch, target: Target | None, scene: Scene) -> Batch:
-    """The batch with what is wanted of it; a goal that it already carries stays."""
+    """Return the batch with what is wanted of it; a goal that it already carries stays."""
     if target is None or batch.goal is not None:
         return batch
     labels, valid = target.wanted(batch, scene)

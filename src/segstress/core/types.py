@@ -114,16 +114,16 @@ class Perturbation(Protocol):
         ...
 
     def passes(self) -> tuple[int, int]:
-        """The most forwards and backwards that one image costs, or one part of it."""
+        """Count the most forwards and backwards that one image costs, or one part of it."""
         ...
 
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
-        """Perturbed versions of the batch."""
+        """Return perturbed versions of the batch."""
         ...
 
 
 def describe(settings: object) -> str:
-    """Settings in one line, for the reader."""
+    """Write settings in one line, for the reader."""
     return ", ".join(f"{key} {value}" for key, value in to_plain(settings).items() if value is not None)
 
 

@@ -49,7 +49,7 @@ class DefocusBlur(Corruption):
 
 
 def disc(radius: int, soft: float) -> Float[Tensor, "side side"]:
-    """A disc of weight one with a slightly blurred edge; a large one meets its border and grows a little brighter."""
+    """Return a disc of weight one, its edge slightly blurred; a large one meets its border and grows brighter."""
     reach, taps = (8, 3) if radius <= 8 else (radius, 5)
     across = torch.arange(-reach, reach + 1, dtype=torch.float64)
     inside = (across[:, None].square() + across.square() <= radius**2).double()
@@ -81,7 +81,7 @@ class ZoomBlur(Corruption):
     levels: ClassVar[tuple[Level, ...]] = ((12, 0.01), (16, 0.01), (11, 0.02), (13, 0.02), (11, 0.03))  # count, step
 
     def degrade(self, images: Images, level: Level, draws: Draws) -> Images:
-        """The mean of the image, counted twice, and its enlarged middles."""
+        """Return the mean of the image, counted twice, and its enlarged middles."""
         (count, step), (height, width) = level, images.shape[-2:]
         total = 2 * images
         for number in range(1, int(count)):

@@ -54,7 +54,7 @@ class Corrupt:
         return describe(self)
 
     def passes(self) -> tuple[int, int]:
-        """None: it does not look at the model."""
+        """Count none: it does not look at the model."""
         return 0, 0
 
     @property
@@ -72,7 +72,7 @@ class Corrupt:
         return " ".join(words)
 
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
-        """The corrupted images, and the zones inside and outside of what was touched."""
+        """Return the corrupted images, and the zones inside and outside of what was touched."""
         region = None if self.region is None else self.region.mask(batch, seed)
         if self.apply == "patches":
             altered = Altered(self._by_patch(batch, seed), region)
@@ -88,7 +88,7 @@ class Corrupt:
         return Perturbed(results=(result,), forwards=nothing, backwards=nothing, zones=zones)
 
     def _by_patch(self, batch: Batch, seed: int) -> Tensor:
-        """Each patch corrupted as if it were an image, with draws of its own."""
+        """Corrupt each patch as if it were an image, with draws of its own."""
         if not isinstance(self.region, Rectangles):
             raise BadInput("apply=patches needs a region made of rectangles, such as patches or box")
         images = batch.images.clone()

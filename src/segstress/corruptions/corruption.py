@@ -40,14 +40,14 @@ class Corruption(ABC):
 
     @abstractmethod
     def degrade(self, images: Images, level: Level, draws: Draws) -> Images:
-        """The degraded images; what leaves [0, 1] is clipped by `alter`."""
+        """Return the degraded images; what leaves [0, 1] is clipped by `alter`."""
 
     def alter(self, images: Images, level: Level, draws: Draws) -> Altered:
-        """The degraded images inside [0, 1]."""
+        """Return the degraded images inside [0, 1]."""
         return Altered(self.degrade(images, level, draws).clamp(0, 1).to(images.dtype))
 
     def scaled(self, level: Level, factor: float) -> Level:
-        """The same strength for images that are `factor` times as large."""
+        """Return the same strength for images that are `factor` times as large."""
         return tuple(_longer(value, factor) if place in self.lengths else value for place, value in enumerate(level))
 
 
@@ -57,14 +57,14 @@ class LocalEffect(Corruption):
 
     @abstractmethod
     def layer(self, images: Images, level: Level, draws: Draws) -> tuple[Images, Map]:
-        """What is laid over the images, and how opaque it is."""
+        """Return what is laid over the images, and how opaque it is."""
 
     def degrade(self, images: Images, level: Level, draws: Draws) -> Images:
-        """The images under the layer."""
+        """Return the images under the layer."""
         return self.alter(images, level, draws).images
 
     def alter(self, images: Images, level: Level, draws: Draws) -> Altered:
-        """The images under the layer, and where it can be seen."""
+        """Return the images under the layer, and where it can be seen."""
         layer, alpha = self.layer(images, level, draws)
         touched = alpha > TRACE
         covered = torch.lerp(images, layer.to(images), alpha.to(images)[:, None]).clamp(0, 1)
@@ -110,5 +110,5 @@ def alter(
 
 
 def _longer(value: float, factor: float) -> float:
-    """A length in larger images; a whole number of pixels stays whole, and at least one."""
+    """Return a length in larger images; a whole number of pixels stays whole, and at least one."""
     return max(1, round(value * factor)) if isinstance(value, int) else value * factor

@@ -69,11 +69,11 @@ class Pixelate(Corruption):
     levels: ClassVar[tuple[Level, ...]] = ((0.6,), (0.5,), (0.4,), (0.3,), (0.25,))  # share of each side that is left
 
     def scaled(self, level: Level, factor: float) -> Level:
-        """Cells `factor` times as large, but none smaller than a pixel."""
+        """Return cells `factor` times as large, but none smaller than a pixel."""
         return (min(level[0] / factor, 1.0),)
 
     def degrade(self, images: Images, level: Level, draws: Draws) -> Images:
-        """The mean of each cell, then the nearest cell of each pixel."""
+        """Return the mean of each cell, then the nearest cell of each pixel."""
         cells = [max(1, int(side * level[0])) for side in images.shape[-2:]]
         short = _cell_means(images, cells[0])
         small = _cell_means(short.transpose(-2, -1), cells[1]).transpose(-2, -1)
@@ -83,7 +83,7 @@ class Pixelate(Corruption):
 
 
 def _cell_means(planes: Float[Tensor, "b c h w"], cells: int) -> Float[Tensor, "b c cells w"]:
-    """Means over the rows whose centres fall into a cell; no row is shared."""
+    """Return means over the rows whose centres fall into a cell; no row is shared."""
     rows = planes.shape[-2]
     starts = (2 * torch.arange(cells, device=planes.device) * rows + cells) // (2 * cells)
     owner = torch.searchsorted(starts, torch.arange(rows, device=planes.device), right=True) - 1

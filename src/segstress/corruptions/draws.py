@@ -21,23 +21,23 @@ class Draws:
 
     @classmethod
     def of(cls, ids: Sequence[str], seed: int, purpose: str, device: torch.device) -> Draws:
-        """Fresh streams for these images and this purpose."""
+        """Return fresh streams for these images and this purpose."""
         return cls(tuple(stream(seed, id_, purpose) for id_ in ids), device)
 
     def normal(self, *shape: int) -> Float[Tensor, "b ..."]:
-        """Standard normal numbers."""
+        """Draw standard normal numbers."""
         return self._stack(lambda generator: torch.randn(shape, generator=generator))
 
     def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0) -> Float[Tensor, "b ..."]:
-        """Numbers from [low, high)."""
+        """Draw numbers from [low, high)."""
         return self._stack(lambda generator: torch.empty(shape).uniform_(low, high, generator=generator))
 
     def integers(self, low: int, high: int, *shape: int) -> Int64[Tensor, "b ..."]:
-        """Whole numbers from low to high - 1."""
+        """Draw whole numbers from low to high - 1."""
         return self._stack(lambda generator: torch.randint(low, high, shape, generator=generator))
 
     def poisson(self, rates: Float[Tensor, "b ..."]) -> Float[Tensor, "b ..."]:
-        """Counts with these expectations."""
+        """Draw counts with these expectations."""
         pairs = zip(rates.cpu(), self.streams, strict=True)
         return torch.stack([torch.poisson(rate, generator=generator) for rate, generator in pairs]).to(self.device)
 

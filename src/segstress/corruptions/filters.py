@@ -16,7 +16,7 @@ Border = Literal["edge", "mirror", "symmetric"]  # aaa|abc, cb|abc (the edge onc
 
 
 def extend(planes: Planes, margin: int, dim: int, border: Border) -> Tensor:
-    """Pixels beyond both ends of one axis; the margin may be wider than the image."""
+    """Extend by pixels beyond both ends of one axis; the margin may be wider than the image."""
     size = planes.shape[dim]
     places = torch.arange(-margin, size + margin, device=planes.device)
     if border == "edge":
@@ -30,7 +30,7 @@ def extend(planes: Planes, margin: int, dim: int, border: Border) -> Tensor:
 
 
 def gaussian_weights(sigma: float, truncate: float = 4.0) -> Float[Tensor, " taps"]:
-    """A sampled Gaussian that sums to one, cut after `truncate` sigmas."""
+    """Return a sampled Gaussian that sums to one, cut after `truncate` sigmas."""
     reach = int(truncate * sigma + 0.5)
     weights = torch.exp(-0.5 * (torch.arange(-reach, reach + 1, dtype=torch.float64) / max(sigma, 1e-9)).square())
     return weights / weights.sum()
@@ -53,7 +53,7 @@ def gaussian_blur(
 
 
 def motion_blur(planes: Planes, radius: int, sigma: float, degrees: float) -> Planes:
-    """The mean of copies that move away in one direction, with half a Gaussian for weights; borders are replicated."""
+    """Average copies that move away in one direction, half a Gaussian for weights; borders are replicated."""
     angle, taps = math.radians(degrees), range(2 * radius + 1)
     weights = [math.exp(-0.5 * (tap / sigma) ** 2) for tap in taps]
     shifts: dict[tuple[int, int], float] = {}
@@ -64,7 +64,7 @@ def motion_blur(planes: Planes, radius: int, sigma: float, degrees: float) -> Pl
 
 
 def add_shifted(planes: Planes, shifts: Iterable[tuple[tuple[int, int], float]]) -> Planes:
-    """The weighted sum of copies in which each pixel is taken from (rows, columns) further on."""
+    """Sum weighted copies in which each pixel is taken from (rows, columns) further on."""
     shifts = list(shifts)
     height, width = planes.shape[-2:]
     margin = max(abs(step) for shift, _ in shifts for step in shift)
@@ -77,12 +77,12 @@ def add_shifted(planes: Planes, shifts: Iterable[tuple[tuple[int, int], float]])
 
 
 def enlarge(planes: Float[Tensor, "b c h w"], factor: float) -> Float[Tensor, "b c new_h new_w"]:
-    """Linear enlargement with corners on corners."""
+    """Enlarge linearly, with corners on corners."""
     sides = [round(side * factor) for side in planes.shape[-2:]]
     return functional.interpolate(planes, sides, mode="bilinear", align_corners=True)
 
 
 def centre(planes: Planes, height: int, width: int) -> Tensor:
-    """The middle of the planes."""
+    """Return the middle of the planes."""
     top, left = (planes.shape[-2] - height) // 2, (planes.shape[-1] - width) // 2
     return planes[..., top : top + height, left : left + width]

@@ -47,7 +47,7 @@ class Frost(Corruption):
         return level[0] * images + level[1] * torch.stack(crops).to(images)
 
     def fingerprint(self) -> str:
-        """Hash of the photographs."""
+        """Hash the photographs."""
         return files_fingerprint(Path(self.photographs), _photographs(self.photographs))
 
 
@@ -64,7 +64,7 @@ def _photographs(folder: str) -> list[Path]:
 
 @lru_cache(maxsize=8)
 def _cover(path: Path, height: int, width: int) -> Float[Tensor, "3 frost_height frost_width"]:
-    """A photograph enlarged to cover the image, and a tenth more."""
+    """Return a photograph enlarged to cover the image, and a tenth more."""
     try:
         picture = Image.open(path).convert("RGB")
     except (UnidentifiedImageError, OSError) as error:
@@ -92,7 +92,7 @@ class FrostProcedural(Corruption):
 
 
 def frost_texture(draws: Draws, height: int, width: int, crystals: int = 80) -> Map:
-    """Half clouds, a third streaks along each crystal, the rest ridges between crystals; mean 0.55, deviation 0.16."""
+    """Mix half clouds, a third streaks along crystals, the rest ridges between them; mean 0.55, deviation 0.16."""
     clouds = power_noise(draws, height, width, slope=1.7)
     rows, columns = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
     places = torch.stack([rows, columns], -1).float().to(draws.device).view(1, -1, 2)
@@ -110,7 +110,7 @@ def frost_texture(draws: Draws, height: int, width: int, crystals: int = 80) -> 
 
 
 def power_noise(draws: Draws, height: int, width: int, slope: float) -> Map:
-    """Noise of mean 0 and deviation 1 whose power falls with frequency to the given slope."""
+    """Return noise of mean 0 and deviation 1 whose power falls with frequency to the given slope."""
     spectrum = torch.fft.rfft2(draws.normal(height, width))
     down, right = torch.fft.fftfreq(height), torch.fft.rfftfreq(width)
     frequency = torch.hypot(down[:, None], right).to(draws.device)

@@ -36,7 +36,7 @@ class GlassBlur(Corruption):
 
 
 def one_pass(offsets: Int64[Tensor, "b 2 h w"], reach: int) -> Int64[Tensor, " pixels"]:
-    """Where each pixel of the batch has its value from, after one pass from the last pixel to the first.
+    """Tell where each pixel of the batch has its value from, after one pass from the last pixel to the first.
 
     A pixel copies the pixel (down, right) of it. Where that one was visited before, it holds a copy itself: such
     chains are followed by pointer doubling, so the result is that of the sequential loop.

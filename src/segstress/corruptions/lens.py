@@ -26,7 +26,7 @@ class LensDirt(LocalEffect):
     levels: ClassVar[tuple[Level, ...]] = ((0.3,), (0.5,), (0.65,), (0.8,), (0.95,))  # opacity
 
     def layer(self, images: Images, level: Level, draws: Draws) -> tuple[Images, Map]:
-        """Brown where slow noise is high: a sixth of the image before the edges are blurred."""
+        """Lay brown where slow noise is high: a sixth of the image before the edges are blurred."""
         height, width = images.shape[-2:]
         blobs = (power_noise(draws, height, width, slope=4) > 1).float()
         alpha = gaussian_blur(blobs, min(height, width) / 64)
@@ -41,7 +41,7 @@ class Raindrops(LocalEffect):
     levels: ClassVar[tuple[Level, ...]] = ((4,), (8,), (14,), (22,), (32,))  # drops
 
     def layer(self, images: Images, level: Level, draws: Draws) -> tuple[Images, Map]:
-        """A blurred scene seen through the nearest drop, dark at its rim."""
+        """Return a blurred scene seen through the nearest drop, dark at its rim."""
         height, width = images.shape[-2:]
         size, number = min(height, width), int(level[0])
         places = draws.uniform(number, 2) * torch.tensor([height, width], device=images.device)
@@ -57,7 +57,7 @@ class Raindrops(LocalEffect):
 def _nearest(
     places: Float[Tensor, "b n 2"], radii: Float[Tensor, "b n"], height: int, width: int
 ) -> tuple[Float[Tensor, "b h w 2"], Map]:
-    """For each pixel the way from the centre of its nearest drop, in radii, and how far out that is."""
+    """Return each pixel's offset from the centre of its nearest drop, in radii, and how far out that is."""
     rows, columns = (torch.arange(side, device=places.device) + 0.5 for side in (height, width))
     best = torch.full((len(places), height, width), torch.inf, device=places.device)
     offsets = torch.zeros(len(places), height, width, 2, device=places.device)

@@ -25,7 +25,7 @@ class SunGlare(LocalEffect):
     levels: ClassVar[tuple[Level, ...]] = ((0.3,), (0.5,), (0.8,), (1.2,), (1.8,))  # gain
 
     def layer(self, images: Images, level: Level, draws: Draws) -> tuple[Images, Map]:
-        """Sunlight, as opaque as it is bright."""
+        """Lay sunlight over it, as opaque as it is bright."""
         height, width = images.shape[-2:]
         size = min(height, width)
         rows, columns = (torch.arange(side, device=images.device) + 0.5 for side in (height, width))
@@ -55,7 +55,7 @@ class Shadow(LocalEffect):
     corners: ClassVar[int] = 5
 
     def layer(self, images: Images, level: Level, draws: Draws) -> tuple[Images, Map]:
-        """Darkness inside a polygon around a random point."""
+        """Lay darkness inside a polygon around a random point."""
         height, width = images.shape[-2:]
         size = min(height, width)
         rows, columns = (torch.arange(side, device=images.device) + 0.5 for side in (height, width))

@@ -43,7 +43,7 @@ class ImpulseNoise(Corruption):
     levels: ClassVar[tuple[Level, ...]] = ((0.03,), (0.06,), (0.09,), (0.17,), (0.27,))  # share of samples hit
 
     def degrade(self, images: Images, level: Level, draws: Draws) -> Images:
-        """Half of those hit turn black, half white."""
+        """Turn half of those hit black, half white."""
         chance = draws.uniform(*images.shape[1:])
         return torch.where(chance < level[0] / 2, 0, torch.where(chance < level[0], 1, images))
 

@@ -23,7 +23,7 @@ class Occlusion(LocalEffect):
     fill: Literal["grey", "noise", "blur"] = "grey"  # one grey, noise in every pixel, or the scene out of focus
 
     def layer(self, images: Images, level: Level, draws: Draws) -> tuple[Images, Map]:
-        """The filling, opaque inside the shape."""
+        """Return the filling, opaque inside the shape."""
         height, width = images.shape[-2:]
         area = level[0] * height * width / (1 if self.shape == "rectangle" else math.pi / 4)
         slender, top, left = draws.uniform(3).T[..., None, None]

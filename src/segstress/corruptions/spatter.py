@@ -52,7 +52,7 @@ def _colour(images: Images, colour: tuple[int, int, int]) -> Float[Tensor, "3 1 
 
 
 def _glitter(liquid: Float[Tensor, "h w"]) -> Float[Tensor, "h w"]:
-    """How bright the water is: an embossed map of the distance to its edges, where there is water."""
+    """Tell how bright the water is: an embossed map of the distance to its edges, where there is water."""
     depth = (liquid.clamp(max=1) * 255).byte().cpu().numpy()
     borders = edges(depth, 50, 150)
     distance = ndimage.distance_transform_edt(~borders) if borders.any() else np.full(depth.shape, 20.0)
@@ -64,7 +64,7 @@ def _glitter(liquid: Float[Tensor, "h w"]) -> Float[Tensor, "h w"]:
 
 
 def equalise(levels: Grey) -> Grey:
-    """Grey levels spread so that their histogram is flat."""
+    """Spread grey levels so that their histogram is flat."""
     totals = np.bincount(levels.ravel(), minlength=256).cumsum()
     first = totals[levels.min()]
     if first == levels.size:
@@ -75,7 +75,7 @@ def equalise(levels: Grey) -> Grey:
 
 
 def edges(levels: Grey, low: float, high: float) -> Bool[np.ndarray, "h w"]:
-    """Canny edges: ridges of the gradient above `low` that hang together with one above `high`."""
+    """Find Canny edges: ridges of the gradient above `low` that hang together with one above `high`."""
     plane = levels.astype(np.int32)
     down, right = (ndimage.sobel(plane, axis, mode="nearest") for axis in (0, 1))
     length = np.abs(down) + np.abs(right)
@@ -86,7 +86,7 @@ def edges(levels: Grey, low: float, high: float) -> Bool[np.ndarray, "h w"]:
 
 
 def _ridges(length: np.ndarray, down: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Where the gradient is longer than at both neighbours along it, in four directions."""
+    """Tell where the gradient is longer than at both neighbours along it, in four directions."""
     wide = np.pad(length, 1)
 
     def beside(rows: int, columns: int) -> np.ndarray:

@@ -30,7 +30,7 @@ SUITES: dict[str, tuple[str, ...]] = {
 
 
 def expand(names: Iterable[str]) -> list[str]:
-    """Corruption specs, each once, with every suite replaced by its members."""
+    """Return corruption specs, each once, with every suite replaced by its members."""
     found = [member for name in names for member in SUITES.get(name, (name,))]
     for spec in found:
         corruptions.get(spec.partition("?")[0])  # raises where the name is unknown

@@ -22,7 +22,7 @@ class LostBlocks(LocalEffect):
     levels: ClassVar[tuple[Level, ...]] = ((0.01,), (0.02,), (0.05,), (0.1,), (0.2,))  # share of the blocks lost
 
     def layer(self, images: Images, level: Level, draws: Draws) -> tuple[Images, Map]:
-        """Green, where a run of blocks is lost; at least one is."""
+        """Lay green where a run of blocks is lost; at least one is."""
         height, width = images.shape[-2:]
         rows, columns = -(-height // BLOCK), -(-width // BLOCK)
         wanted = max(1, round(level[0] * rows * columns))

@@ -41,7 +41,7 @@ class ElasticTransform(Corruption):
 
 
 def wavy_field(draws: Draws, height: int, width: int, most: float) -> Float[Tensor, "b {height} {width}"]:
-    """Uniform noise in [-most, most] blurred with a hundredth of each side.
+    """Return uniform noise in [-most, most] blurred with a hundredth of each side.
 
     A wide blur leaves nothing finer than half its sigma, so it is drawn on a grid of that pitch and enlarged; the
     lengths of the two kernels give the factor that keeps the standard deviation.

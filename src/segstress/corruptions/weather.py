@@ -18,7 +18,7 @@ LUMA = (0.299, 0.587, 0.114)  # weights of red, green and blue in grey
 
 
 def grey(images: Images) -> Map:
-    """Brightness as the eye weighs it."""
+    """Return brightness as the eye weighs it."""
     return torch.einsum("bchw,c->bhw", images, images.new_tensor(LUMA))
 
 
@@ -71,7 +71,7 @@ class Fog(Corruption):
 
 
 def plasma(draws: Draws, side: int, decay: float) -> Float[Tensor, "b {side} {side}"]:
-    """A cloud in [0, 1] by the diamond-square method on a torus: each finer level trembles `decay` times less."""
+    """Draw a cloud in [0, 1] by the diamond-square method on a torus: each finer level trembles `decay` times less."""
     cloud = torch.zeros(len(draws.streams), 1, 1, device=draws.device)  # one corner, of height 0
     tremble = 100.0
     while cloud.shape[-1] < side:

@@ -53,11 +53,11 @@ class Ade20k(Files):
         return "none" if self.other else "0"
 
     def find(self) -> dict[str, Pair]:
-        """Every image of the split."""
+        """Find every image of the split."""
         return pair_up(*(list_files(self.root / folder / self.split) for folder in ("images", "annotations")))
 
     def codes(self) -> Codes:
-        """Label 0 is the rest, 1 to 150 are the classes."""
+        """Read label 0 as the rest and 1 to 150 as the classes."""
         first = 0 if self.other else VOID
         return {label: label + first for label in range(len(NAMES) + 1)}
 

@@ -60,12 +60,12 @@ class Camvid(Files):
         return self.colours
 
     def find(self) -> dict[str, Pair]:
-        """Files as the layout has them."""
+        """Find the files as the layout has them."""
         images, masks, suffix = (part.format(self.split) for part in LAYOUTS[self.layout])
         return pair_up(list_files(self.root / images), list_files(self.root / masks, suffix))
 
     def codes(self) -> Codes:
-        """Ids in the order of the classes, or every original colour under its class."""
+        """Return ids in the order of the classes, or every original colour under its class."""
         if not self.colours:
             return {label: label for label in range(len(COLOURS))} | {len(COLOURS): VOID}
         by_class = enumerate(COLOURS.values())

@@ -49,14 +49,14 @@ class Cityscapes(Files):
         return f"cityscapes-{self.split}"
 
     def find(self) -> dict[str, Pair]:
-        """Every image of the split, under its city."""
+        """Find every image of the split, under its city."""
         return pair_up(
             list_files(self.root / "leftImg8bit" / self.split, "_leftImg8bit"),
             list_files(self.root / "gtFine" / self.split, "_gtFine_labelIds"),
         )
 
     def codes(self) -> Codes:
-        """The 19 evaluated ids in their order; every other id is void."""
+        """Take the 19 evaluated ids in their order; every other id is void."""
         return dict.fromkeys(range(IDS), VOID) | {id: label for label, id in enumerate(TRAINED)}
 
 

@@ -13,6 +13,9 @@ from .sample import Sample
 
 __all__ = ["Dataset", "Sample", "datasets", "load", "readable"]
 
+APART = ("root", "sbd", "show")  # settings that no result depends on: places, and what is only shown
+LATER = ("scale", "channels")  # settings that came later: where they are not given, earlier results still hold
+
 
 @settings
 class Dataset(ABC):
@@ -22,15 +25,15 @@ class Dataset(ABC):
 
     @abstractmethod
     def ids(self) -> list[str]:
-        """Every image, always in the same order."""
+        """Return the id of every image, always in the same order."""
 
     @abstractmethod
     def read(self, id: str) -> Sample:
-        """One image at its native size; BadImage where it cannot be used."""
+        """Read one image at its native size; BadImage where it cannot be used."""
 
     @abstractmethod
     def contents(self) -> Any:
-        """Plain data that changes when the images or masks do."""
+        """Return plain data that changes when the images or masks do."""
 
     @property
     @abstractmethod
@@ -53,6 +56,11 @@ class Dataset(ABC):
         return None
 
     @property
+    def show(self) -> tuple[int, ...]:
+        """The channels that pictures show, counted from 1; none = the first three."""
+        return ()
+
+    @property
     def palette(self) -> tuple[Colour, ...]:
         """A colour for every class."""
         return make_palette(len(self.classes), self.background)
@@ -63,24 +71,29 @@ class Dataset(ABC):
         return self.name if self.resize.rule == "none" else f"{self.name}-{self.resize}"
 
     def __len__(self) -> int:
-        """How many images there are."""
+        """Count the images."""
         return len(self.ids())
 
     def __getitem__(self, place: int) -> Sample:
-        """The image in a place, at its native size."""
+        """Read the image in a place, at its native size."""
         return self.read(self.ids()[place])
 
     def __iter__(self) -> Iterator[Sample]:
-        """Every image in order; BadImage where one cannot be used."""
+        """Read every image in order; BadImage where one cannot be used."""
         return map(self.read, self.ids())
 
     def __bool__(self) -> bool:
-        """A dataset is there, even if it is empty."""
+        """Say that a dataset is there, even if it is empty."""
         return True
 
+    def files(self) -> dict[str, str]:
+        """Return the hash of every file by its name below the root, where the images lie in files."""
+        return {}
+
     def fingerprint(self) -> str:
-        """Hash of the images, masks and rules; not of the place where they lie."""
-        rules = {key: value for key, value in datasets.spec(self).items() if key != "root"}
+        """Return a hash of the images, masks and rules; not of the place where they lie, nor of how they are shown."""
+        rules = {key: value for key, value in datasets.spec(self).items() if key not in APART}
+        rules = {key: value for key, value in rules.items() if value is not None or key not in LATER}
         return digest([rules, self.contents()])
 
     def check(self) -> None:
@@ -93,14 +106,14 @@ datasets: Registry[Dataset] = Registry("dataset")
 
 
 def load(spec: Spec) -> Dataset:
-    """The dataset of a spec, checked: its folder exists and is not empty."""
+    """Build the dataset of a spec and check it: its folder exists and is not empty."""
     dataset = datasets.build(spec)
     dataset.check()
     return dataset
 
 
 def readable(data: Dataset, ids: Iterable[str]) -> Iterator[Sample]:
-    """Those samples that can be read, as models see them; the others are passed over."""
+    """Read the samples that can be read, as models see them; the others are passed over."""
     for id_ in ids:
         try:
             yield resize(data.read(id_), data.resize)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections import Counter
 from contextlib import suppress
@@ -15,6 +16,9 @@ from jaxtyping import Int64
 from numpy import ndarray
 
 from ..core import BadImage, BadInput, settings
+from ..core.errors import printable
+from ..core.file_hashes import file_hashes
+from .arrays import PLAIN, Encoding
 from .dataset import Dataset, Sample
 from .labelling import UNKNOWN, VOID, Codes, translate, unknown_codes
 from .reading import SUFFIXES, read_image, read_mask
@@ -38,16 +42,25 @@ class Files(Dataset):
 
     @abstractmethod
     def find(self) -> dict[str, Pair]:
-        """The files of every id."""
+        """Find the files of every id."""
 
     @abstractmethod
     def codes(self) -> Codes:
-        """What the codes in the masks mean."""
+        """Say what the codes in the masks mean."""
+
+    def read_codes(self, mask: Path) -> Int64[ndarray, "h w"]:
+        """Read what stands in a mask file."""
+        return read_mask(mask, self.colour_masks)
 
     @property
     def colour_masks(self) -> bool:
         """Whether the codes are colours."""
         return False
+
+    @property
+    def encoding(self) -> Encoding:
+        """What the image files do not say of their arrays."""
+        return PLAIN
 
     @property
     def labelled(self) -> bool:
@@ -64,19 +77,25 @@ class Files(Dataset):
         return self.find()
 
     def ids(self) -> list[str]:
-        """Every id for which there is an image or a mask."""
+        """Return every id for which there is an image or a mask."""
         return list(self._pairs)
 
-    def contents(self) -> list[tuple[str, int, int]]:
-        """Ids with the sizes of their files in bytes."""
-        return [(id, _size(pair.image), _size(pair.mask)) for id, pair in sorted(self._pairs.items())]
+    def contents(self) -> list[tuple[str, ...]]:
+        """Return ids with the hashes of their files."""
+        hashes = file_hashes(path for pair in self._pairs.values() for path in pair if path)
+        return [(id, *(hashes[path] if path else "" for path in pair)) for id, pair in sorted(self._pairs.items())]
+
+    def files(self) -> dict[str, str]:
+        """Return the hash of every image and mask by its path below the root."""
+        hashes = file_hashes(path for pair in self._pairs.values() for path in pair if path)
+        return {Path(os.path.relpath(path, self.root)).as_posix(): hash_ for path, hash_ in hashes.items()}
 
     def read(self, id: str) -> Sample:
-        """The image and its labels; BadImage says what is wrong with either."""
+        """Read the image and its labels; BadImage says what is wrong with either."""
         image, mask = self._pairs.get(id, Pair(None, None))
         if image is None:
             raise BadImage(f"mask {mask} has no image of that name" if mask else f"{self.name} has no image '{id}'")
-        picture = read_image(image)
+        picture = read_image(image, self.encoding)
         labels = self._labels(image, mask, picture.pixels.shape[1:])
         valid = labels != VOID
         return Sample(
@@ -93,7 +112,7 @@ class Files(Dataset):
             return np.full(sides, VOID)
         if mask is None:
             raise BadImage(f"image {image} has no mask of that name")
-        codes = read_mask(mask, self.colour_masks)
+        codes = self.read_codes(mask)
         if codes.shape != sides:
             raise BadImage(f"image {image} is {_times(sides)} (height x width), its mask {_times(codes.shape)}")
         labels = translate(codes, self.codes())
@@ -115,25 +134,25 @@ class Files(Dataset):
             self._probe(masks[:PROBED])
 
     def _probe(self, masks: list[Path]) -> None:
-        """One strange mask is an error row; the same unknown code in most of them means that the settings are wrong."""
+        """Refuse an unknown code that most masks have: the settings are wrong. One strange mask is an error row."""
         strange: Counter[int] = Counter()
         for mask in masks:
             with suppress(BadImage):  # its own row will say so
-                strange.update(unknown_codes(read_mask(mask, self.colour_masks), self.codes()))
+                strange.update(unknown_codes(self.read_codes(mask), self.codes()))
         for code, times in strange.most_common(1):
             if 2 * times > len(masks):
                 raise BadInput(f"{self.root}: {self._describe(code)}, in {times} of the first {len(masks)} masks")
 
 
 def list_files(folder: Path, suffix: str = "", suffixes: tuple[str, ...] = SUFFIXES) -> dict[str, Path]:
-    """Image files anywhere below a folder by id: their path in it, without `suffix` and extension."""
+    """Return list image files anywhere below a folder by id: their path in it, without `suffix` and extension."""
     if not folder.is_dir():
         raise BadInput(f"folder {folder} does not exist; expected image files in it")
     paths: dict[str, Path] = {}
     for path in sorted(folder.rglob(f"*{suffix}.*")):
         if path.suffix.lower() not in suffixes or path.name.startswith("."):
             continue
-        id = path.relative_to(folder).with_suffix("").as_posix().removesuffix(suffix)
+        id = printable(path.relative_to(folder).with_suffix("").as_posix().removesuffix(suffix))
         if id in paths:
             raise BadInput(f"{paths[id]} and {path} share the id '{id}'; keep one of them")
         paths[id] = path
@@ -143,12 +162,8 @@ def list_files(folder: Path, suffix: str = "", suffixes: tuple[str, ...] = SUFFI
 
 
 def pair_up(images: dict[str, Path], masks: dict[str, Path]) -> dict[str, Pair]:
-    """Files of the same id together, in the order of ids."""
+    """Put files of the same id together, in the order of ids."""
     return {id: Pair(images.get(id), masks.get(id)) for id in sorted(images.keys() | masks.keys())}
-
-
-def _size(path: Path | None) -> int:
-    return path.stat().st_size if path else 0
 
 
 def _times(sides: tuple[int, ...]) -> str:

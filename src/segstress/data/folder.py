@@ -9,6 +9,7 @@ from pydantic import field_validator, model_validator
 
 from ..core import BadInput, settings
 from .dataset import datasets
+from .encoded import Encoded
 from .files import Files, Pair, list_files, pair_up
 from .labelling import VOID, Codes, colour_code
 from .palette import Colour
@@ -16,7 +17,7 @@ from .palette import Colour
 
 @datasets.register("folder")
 @settings
-class Folder(Files):
+class Folder(Encoded, Files):
     """Images and masks of the same names in two folders; with masks=none, images alone."""
 
     images: str = "images"  # folder below the root; . for the root itself
@@ -88,18 +89,18 @@ class Folder(Files):
         return self.colours or super().palette
 
     def find(self) -> dict[str, Pair]:
-        """Files matched by their path below the two folders."""
+        """Match files by their path below the two folders."""
         images = list_files(self.root / self.images, self.image_suffix)
         return pair_up(images, list_files(self.root / self.masks, self.mask_suffix) if self.labelled else {})
 
     def codes(self) -> Codes:
-        """Classes by number or by colour; what is ignored is void, even if it is a class."""
+        """Read classes by number or by colour; what is ignored is void, even if it is a class."""
         classes = map(colour_code, self.colours) if self.colours else range(len(self.classes))
         return {code: label for label, code in enumerate(classes)} | dict.fromkeys(self.ignore or (), VOID)
 
 
 def _read_lines(name: str, info: Any) -> list[str]:
-    """The lines of a text file, looked for under the root first; `info` is what pydantic tells a validator."""
+    """Read the lines of a text file, looked for under the root first; `info` is what pydantic tells a validator."""
     for path in (info.data.get("root", Path()) / name, Path(name)):
         if path.is_file():
             return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..core import BadInput, settings
+from ..core.file_hashes import file_hashes
 from .dataset import datasets
 from .pool import Pool, unlabelled
 from .reading import read_image
@@ -33,13 +34,15 @@ class Listed(Pool):
         return list(dict.fromkeys(table[self.column].to_pylist()))
 
     def ids(self) -> list[str]:
-        """The paths as they are written."""
+        """Return the paths as they are written."""
         return self._paths
 
     def contents(self) -> Any:
-        """The paths; the images' own hashes are in the index."""
-        return self._paths
+        """Return the paths with the hashes of their files."""
+        places = {path: self.root.parent / path for path in self._paths}
+        hashes = file_hashes(places.values())
+        return [(path, hashes[place]) for path, place in places.items()]
 
     def read(self, id: str) -> Sample:
-        """One image file."""
-        return unlabelled(id, read_image(self.root.parent / id))
+        """Read one image file."""
+        return unlabelled(id, read_image(self.root.parent / id, self.encoding))

@@ -15,13 +15,13 @@ Codes = Mapping[int, int]  # what stands in a mask -> class, or VOID
 
 
 def colour_code(colour: Colour) -> int:
-    """A colour as 0xRRGGBB, the code under which `read_mask` reports it."""
+    """Write a colour as 0xRRGGBB, the code under which `read_mask` reports it."""
     red, green, blue = colour
     return (red << 16) + (green << 8) + blue
 
 
 def translate(mask: Int64[ndarray, "h w"], codes: Codes) -> Int64[ndarray, "h w"]:
-    """The class of every pixel, VOID where it is ignored, UNKNOWN where its code is neither."""
+    """Return the class of every pixel, VOID where it is ignored, UNKNOWN where its code is neither."""
     keys = np.array(sorted(codes))
     classes = np.array([codes[key] for key in sorted(codes)])
     places = np.searchsorted(keys, mask).clip(max=len(keys) - 1)
@@ -29,5 +29,5 @@ def translate(mask: Int64[ndarray, "h w"], codes: Codes) -> Int64[ndarray, "h w"
 
 
 def unknown_codes(mask: Int64[ndarray, "h w"], codes: Codes) -> list[int]:
-    """The codes in a mask that stand for nothing, in ascending order."""
+    """Return the codes in a mask that stand for nothing, in ascending order."""
     return [int(code) for code in np.unique(mask[translate(mask, codes) == UNKNOWN])]

@@ -18,7 +18,7 @@ LENGTH = 8  # bytes that tell how long the content is once decompressed
 
 
 def pack(arrays: Mapping[str, ndarray]) -> bytes:
-    """Named arrays as compressed bytes; equal arrays give equal bytes."""
+    """Return compress named arrays to bytes; equal arrays give equal bytes."""
     content = safetensors.numpy.save({name: np.asarray(array, order="C") for name, array in arrays.items()})
     compressed: bytes = pyarrow.Codec("zstd").compress(content, asbytes=True)
     body = len(content).to_bytes(LENGTH, "big") + compressed
@@ -26,7 +26,7 @@ def pack(arrays: Mapping[str, ndarray]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, ndarray]:
-    """The arrays as they were."""
+    """Return the arrays as they were."""
     check, body = data[len(MAGIC) : len(MAGIC) + CHECK], data[len(MAGIC) + CHECK :]
     if not data.startswith(MAGIC) or check != _checksum(body):
         raise BadInput(f"kept arrays are damaged: {len(data)} bytes that `pack` did not write; run their cell again")

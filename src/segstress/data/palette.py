@@ -11,7 +11,7 @@ BACKGROUND: Colour = (52, 58, 70)
 
 
 def make_palette(count: int, background: int | None) -> tuple[Colour, ...]:
-    """Distinct, calm colours; the background class is dark so that objects stand out."""
+    """Choose distinct, calm colours; the background class is dark so that objects stand out."""
     return tuple(BACKGROUND if label == background else _colour(label) for label in range(count))
 
 

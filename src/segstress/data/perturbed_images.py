@@ -15,9 +15,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ..core import BadImage, BadInput
+from .arrays import Encoding, scaled
 from .files import list_files
 from .packed_arrays import unpack
-from .reading import SUFFIXES, read_image, scaled
+from .reading import SUFFIXES, read_image
+
+AS_SAVED = Encoding(channels="last")
 
 
 class Place(NamedTuple):
@@ -39,7 +42,7 @@ class Stored:
     @cached_property
     def places(self) -> dict[str, list[Place]]:
         """The images of every id."""
-        kept = [path for path in sorted(self.folder.rglob("kept-*.zst")) if not _clean(path.parent)]
+        kept = [path for path in sorted(self.folder.rglob("kept-*.zst")) if _counts(path.parent)]
         by_id: dict[str, list[Place]] = {}
         for id_, source in _in_run(kept) if kept else _in_files(self.folder):
             by_id.setdefault(id_, []).append(source)
@@ -60,22 +63,22 @@ class Stored:
         return max(map(len, self.places.values()))
 
     def read(self, id_: str) -> list[Float[Tensor, "c h w"]]:
-        """All images of one id; BadImage where there is none or one cannot be read."""
+        """Read all images of one id; BadImage where there is none or one cannot be read."""
         if id_ not in self.places:
             raise BadImage(f"{self.folder} holds no image '{id_}'; a run keeps them all with --keep-images")
         return [self._read(source) for source in self.places[id_]]
 
     def _read(self, source: Place) -> Float[Tensor, "c h w"]:
         if not source.entry:
-            return read_image(source.path).pixels
+            return read_image(source.path, AS_SAVED).pixels
         array = self._entries(source.path)[source.entry]
         if source.path.suffix == ".npz":
-            array = scaled(source.path, array).transpose(2, 0, 1)
+            array = scaled(source.path, array, AS_SAVED).transpose(2, 0, 1)
         return torch.from_numpy(np.ascontiguousarray(array))
 
 
 def content_of(folder: Path) -> str:
-    """Hash of the images in a folder; worked out again only where a file has changed."""
+    """Return hash the images in a folder; worked out again only where a file has changed."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return _content(folder, tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files))
 
@@ -87,17 +90,18 @@ def _content(folder: Path, stamps: tuple[tuple[Path, int, int], ...]) -> str:
 
 @lru_cache(maxsize=2)
 def open_stored(folder: Path, content: str) -> Stored:
-    """The folder, looked through once a process; refused where it holds something else than was noted."""
+    """Open a folder, looked through once a process; refused where it holds something else than was noted."""
     stored = Stored(folder)
     if stored.content != content:
         raise BadInput(f"{folder} holds other images than when this run was begun; choose another --out")
     return stored
 
 
-def _clean(folder: Path) -> bool:
-    """Whether these are the pictures before any perturbation."""
+def _counts(folder: Path) -> bool:
+    """Tell whether these are perturbed pictures, and not of a shard that a run has set aside."""
     cell = folder / "cell.json"
-    return cell.exists() and json.loads(cell.read_text())["perturbation"]["kind"] == "clean"
+    clean = cell.exists() and json.loads(cell.read_text())["perturbation"]["kind"] == "clean"
+    return not clean and folder.name != "set-aside"
 
 
 def _in_run(paths: list[Path]) -> list[tuple[str, Place]]:
@@ -105,16 +109,16 @@ def _in_run(paths: list[Path]) -> list[tuple[str, Place]]:
 
 
 def _in_files(folder: Path) -> list[tuple[str, Place]]:
-    """An archive of one array goes by its file's name, those of several by their own."""
+    """List the images in files; an archive of one array goes by its file's name, those of several by their own."""
     sources = []
-    for id_, path in list_files(folder, suffixes=(*SUFFIXES, ".npz")).items():
+    for id_, path in list_files(folder, suffixes=SUFFIXES).items():
         entries = list(_entries(path)) if path.suffix == ".npz" else [""]
         sources += [(id_ if len(entries) == 1 else entry, Place(path, entry)) for entry in entries]
     return sources
 
 
 def _entries(path: Path) -> Mapping[str, np.ndarray]:
-    """The arrays of a file that holds several."""
+    """Read the arrays of a file that holds several."""
     if path.suffix == ".zst":
         return unpack(path.read_bytes())
     try:

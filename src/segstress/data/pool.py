@@ -8,13 +8,13 @@ from typing import ClassVar
 import torch
 
 from ..core import settings
-from .dataset import Dataset
+from .encoded import Encoded
 from .reading import Picture
 from .sample import Sample
 
 
 @settings
-class Pool(Dataset):
+class Pool(Encoded):
     """Unlabelled images; their classes come from the models or from a class file."""
 
     positional: ClassVar = "root"
@@ -30,6 +30,6 @@ class Pool(Dataset):
 
 
 def unlabelled(id: str, picture: Picture) -> Sample:
-    """A sample without a valid pixel."""
+    """Make a sample without a valid pixel."""
     nothing = torch.zeros(picture.pixels.shape[1:], dtype=torch.int64)
     return Sample(id, picture.pixels, nothing, nothing.bool(), picture.source, picture.notes)

@@ -40,7 +40,7 @@ class Resize:
         return {"none": "none", "exact": size}.get(self.rule, f"{self.rule}-{size}")
 
     def scaled(self, height: int, width: int) -> Sides:
-        """The size that an image of this size is brought to, before any crop."""
+        """Return the size that an image of this size is brought to, before any crop."""
         match self.rule, self.size:
             case "none", 0:
                 return height, width
@@ -59,7 +59,7 @@ class Resize:
         return max(1, math.floor(height * factor)), max(1, math.floor(width * factor))
 
     def crop(self, pixels: Shaped[Tensor, "*batch h w"]) -> Shaped[Tensor, "*batch new_h new_w"]:
-        """The centre of scaled pixels, where the rule asks for it; an odd rest is left at the lower right."""
+        """Cut out the centre of scaled pixels, where the rule asks for it; an odd rest is left at the lower right."""
         if self.rule != "centre-crop":
             return pixels
         height, width = self.size if isinstance(self.size, tuple) else (int(self.size), int(self.size))
@@ -68,7 +68,7 @@ class Resize:
 
 
 def parse_sides(text: str) -> int | Sides:
-    """Pixels written `96` or `96x128` (height x width)."""
+    """Read pixels written `96` or `96x128` (height x width)."""
     height, *width = text.split("x")
     if len(width) > 1 or not all(side.isdecimal() for side in (height, *width)):
         raise BadInput(f"expected pixels such as 96 or 96x128 (height x width), found '{text}'")
@@ -76,7 +76,7 @@ def parse_sides(text: str) -> int | Sides:
 
 
 def parse_resize(value: Any) -> Any:
-    """What `Resize` is made of, from the text of a spec; anything else is left to validation."""
+    """Read what `Resize` is made of from the text of a spec; anything else is left to validation."""
     if not isinstance(value, str | int | float):
         return value
     if value == "none":
@@ -92,7 +92,7 @@ ResizeSetting = Annotated[Resize, BeforeValidator(parse_resize), PlainSerializer
 
 
 def resize(sample: Sample, rule: Resize) -> Sample:
-    """The sample as the rule wants it."""
+    """Bring a sample to the size that the rule wants."""
     return replace(
         sample,
         image=resize_images(sample.image[None], rule)[0],
@@ -102,7 +102,7 @@ def resize(sample: Sample, rule: Resize) -> Sample:
 
 
 def resize_images(images: Float[Tensor, "b c h w"], rule: Resize) -> Float[Tensor, "b c new_h new_w"]:
-    """Images in [0, 1] by antialiased bilinear interpolation."""
+    """Resize images in [0, 1] by antialiased bilinear interpolation."""
     height, width = images.shape[-2:]
     sides = rule.scaled(height, width)
     if sides != (height, width):
@@ -111,7 +111,7 @@ def resize_images(images: Float[Tensor, "b c h w"], rule: Resize) -> Float[Tenso
 
 
 def resize_mask(mask: Shaped[Tensor, "*batch h w"], rule: Resize) -> Shaped[Tensor, "*batch new_h new_w"]:
-    """Labels or masks: each new pixel takes the old one under its centre (`nearest-exact`)."""
+    """Resize labels or masks: each new pixel takes the old one under its centre (`nearest-exact`)."""
     height, width = mask.shape[-2:]
     new_height, new_width = rule.scaled(height, width)
     rows, columns = _nearest(height, new_height), _nearest(width, new_width)
@@ -119,5 +119,5 @@ def resize_mask(mask: Shaped[Tensor, "*batch h w"], rule: Resize) -> Shaped[Tens
 
 
 def _nearest(old: int, new: int) -> Tensor:
-    """Places of the old pixels under the new centres, in integers so that no rounding decides."""
+    """Find the old pixels under the new centres, in integers so that no rounding decides."""
     return (2 * torch.arange(new) + 1) * old // (2 * new)

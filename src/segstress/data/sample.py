@@ -25,7 +25,7 @@ class Sample:
 
 
 def stack(samples: Sequence[Sample]) -> Batch:
-    """Samples of one size as a batch."""
+    """Stack samples of one size to a batch."""
     return Batch(
         ids=tuple(sample.id for sample in samples),
         images=torch.stack([sample.image for sample in samples]),

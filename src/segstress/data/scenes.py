@@ -56,7 +56,7 @@ class Thing:
 def draw_scene(
     random: Generator, sides: Sides, look: Appearance, grain: float
 ) -> tuple[UInt8[ndarray, "h w 3"], Int64[ndarray, "h w"]]:
-    """An image and its labels: a textured ground, objects with the small ones in front, then light and noise."""
+    """Draw an image and its labels: a textured ground, objects, the small ones in front, then light and noise."""
     ground = random.uniform(*look.ground, 3)
     relief = 0.6 * _value_noise(random, sides, 16) + 0.4 * _value_noise(random, sides, 6)
     image = ground + look.relief * relief[..., None]
@@ -69,14 +69,14 @@ def draw_scene(
 
 
 def find_border(labels: Int64[ndarray, "h w"], width: int) -> Bool[ndarray, "h w"]:
-    """True where another class begins within so many pixels."""
+    """Mark where another class begins within so many pixels."""
     side = 2 * width + 1
     near: Bool[ndarray, "h w"] = ndimage.maximum_filter(labels, side) != ndimage.minimum_filter(labels, side)
     return near
 
 
 def _cast(random: Generator, sides: Sides, look: Appearance, ground: Float[ndarray, " rgb"]) -> list[Thing]:
-    """Everything that the scene will hold."""
+    """Draw lots for everything that the scene will hold."""
     density = sides[0] * sides[1] / 96**2
     objects, clutter = (round(density * random.integers(*span, endpoint=True)) for span in (look.objects, look.clutter))
     kinds = [*random.integers(1, len(CLASSES), objects), *[0] * clutter]
@@ -94,7 +94,7 @@ def _cast(random: Generator, sides: Sides, look: Appearance, ground: Float[ndarr
 
 
 def _tint(random: Generator, hue: Float[ndarray, " rgb"]) -> Float[ndarray, " rgb"]:
-    """A direction of colour between the hue and chance, its largest part 1."""
+    """Choose a direction of colour between the hue and chance, its largest part 1."""
     chance = random.uniform(-1, 1, 3)
     tint: Float[ndarray, " rgb"] = HUE_SHARE * hue + (1 - HUE_SHARE) * chance / abs(chance).max()
     tint /= abs(tint).max()
@@ -123,7 +123,7 @@ def _paint(
 
 
 def covers(thing: Thing, x: Float[ndarray, "h w"], y: Float[ndarray, "h w"]) -> Bool[ndarray, "h w"]:
-    """Where the object is, in coordinates turned with it and measured in half diameters."""
+    """Tell where the object is, in coordinates turned with it and measured in half diameters."""
     cosine, sine = (2 / thing.diameter * part for part in (math.cos(thing.turn), math.sin(thing.turn)))
     u, v = cosine * x + sine * y, cosine * y - sine * x
     match CLASSES[thing.kind]:
@@ -142,13 +142,13 @@ def covers(thing: Thing, x: Float[ndarray, "h w"], y: Float[ndarray, "h w"]) -> 
 
 
 def _wave(random: Generator, x: ndarray, y: ndarray, angle: float, period: float) -> Float[ndarray, "h w"]:
-    """A sinusoid across the image with a random phase."""
+    """Make a sinusoid across the image with a random phase."""
     along = math.cos(angle) * x + math.sin(angle) * y
     return np.sin(2 * math.pi / period * along + random.uniform(0, 2 * math.pi))
 
 
 def _light(random: Generator, sides: Sides, strength: float) -> Float[ndarray, "h w"]:
-    """Light that changes linearly in a random direction."""
+    """Make light that changes linearly in a random direction."""
     angle = random.uniform(0, 2 * math.pi)
     y, x = np.ix_(*(np.linspace(-1, 1, side) for side in sides))
     slope = (math.cos(angle) * x + math.sin(angle) * y) / (abs(math.cos(angle)) + abs(math.sin(angle)))
@@ -156,7 +156,7 @@ def _light(random: Generator, sides: Sides, strength: float) -> Float[ndarray, "
 
 
 def _value_noise(random: Generator, sides: Sides, cell: int) -> Float[ndarray, "h w"]:
-    """Smooth noise in [-1, 1]: random values on a grid of cells so many pixels wide, joined by smoothstep weights."""
+    """Make smooth noise in [-1, 1]: random values on a grid of cells so many pixels wide, joined by smoothstep."""
     grid = random.uniform(-1, 1, [side // cell + 2 for side in sides])
     (rows, down), (columns, across) = (_cells(side, cell) for side in sides)
     lines = grid[:, columns] + across * (grid[:, columns + 1] - grid[:, columns])
@@ -165,7 +165,7 @@ def _value_noise(random: Generator, sides: Sides, cell: int) -> Float[ndarray, "
 
 
 def _cells(side: int, cell: int) -> tuple[ndarray, ndarray]:
-    """The cell of each pixel and how far across it the pixel is, smoothed."""
+    """Find the cell of each pixel and how far across it the pixel is, smoothed."""
     places, rest = np.divmod(np.arange(side), cell)
     share = rest / cell
     return places, share * share * (3 - 2 * share)

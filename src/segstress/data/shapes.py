@@ -60,11 +60,11 @@ class Shapes(Dataset):
         return f"shapes-{self.split}"
 
     def ids(self) -> list[str]:
-        """Split and running number."""
+        """Return split and running number."""
         return [f"{self.split}-{number:05d}" for number in range(self.count)]
 
     def read(self, id: str) -> Sample:
-        """The scene, drawn anew from its own seed."""
+        """Draw the scene anew from its own seed."""
         image, labels = self._scene(id)
         known = self.split != "pool" if self.labelled is None else self.labelled
         valid = ~find_border(labels, self.border) if known else np.zeros_like(labels, dtype=bool)
@@ -77,7 +77,7 @@ class Shapes(Dataset):
         )
 
     def contents(self) -> str:
-        """Hash of the first scene: drawing anything differently gives the whole set another fingerprint."""
+        """Return hash the first scene: drawing anything differently gives the whole set another fingerprint."""
         image, labels = self._scene(self.ids()[0])
         return hashlib.sha256(image.tobytes() + labels.tobytes()).hexdigest()
 
@@ -90,5 +90,5 @@ class Shapes(Dataset):
         return draw_scene(random, sides, SHIFTED if split == "pool" else USUAL, self.grain)
 
     def _recipe(self) -> dict[str, Any]:
-        """The settings that decide on a scene; how many there are does not."""
+        """Return the settings that decide on a scene; how many there are does not."""
         return {key: value for key, value in datasets.spec(self).items() if key not in ("count", "resize")}

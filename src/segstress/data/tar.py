@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core import BadImage, BadInput, settings
+from ..core.file_hashes import file_hashes
 from .dataset import datasets
 from .pool import Pool, unlabelled
 from .reading import SUFFIXES, decode_image
@@ -40,15 +41,17 @@ class Tar(Pool):
         return members
 
     def ids(self) -> list[str]:
-        """Shard and name in it."""
+        """Return shard and name in it."""
         return sorted(self._members)
 
     def contents(self) -> Any:
-        """Names and sizes of all members."""
-        return [(id, self._members[id].length) for id in self.ids()]
+        """Return names and sizes of all members, and the hashes of their archives."""
+        hashes = file_hashes({member.shard for member in self._members.values()})
+        members = [(id, self._members[id].length) for id in self.ids()]
+        return [members, sorted((path.name, hash_) for path, hash_ in hashes.items())]
 
     def read(self, id: str) -> Sample:
-        """One image, from its place in the shard."""
+        """Read one image from its place in the shard."""
         if id not in self._members:
             raise BadImage(f"{self.name} has no image '{id}'")
         member = self._members[id]
@@ -57,7 +60,7 @@ class Tar(Pool):
             data = os.pread(handle, member.length, member.offset)
         finally:
             os.close(handle)
-        return unlabelled(id, decode_image(Path(member.name), data))
+        return unlabelled(id, decode_image(Path(member.name), data, self.encoding))
 
 
 def _list_members(shard: Path) -> list[ArchiveMember]:

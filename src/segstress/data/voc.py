@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from jaxtyping import Int64
+from numpy import ndarray
+
 from ..core import BadInput, settings
+from . import sbd
 from .dataset import datasets
 from .files import Files, Pair, list_files
 from .labelling import VOID, Codes
@@ -13,6 +19,7 @@ _NAMES = (
     "motorbike, person, potted plant, sheep, sofa, train, tv monitor"
 )
 NAMES = tuple(_NAMES.split(", "))
+AUGMENTED = "train_aug"
 
 
 @datasets.register("voc")
@@ -20,7 +27,8 @@ NAMES = tuple(_NAMES.split(", "))
 class Voc(Files):
     """Pascal VOC 2012: 20 sorts of objects and background; the root holds JPEGImages."""
 
-    split: str = "val"  # a list in ImageSets/Segmentation
+    split: str = "val"  # a list in ImageSets/Segmentation; with sbd also train_aug: all that is labelled and not in val
+    sbd: Path | None = None  # folder of SBD whose masks serve photographs without one of VOC's: see train_aug
     void_as_background: bool = False  # count the outlines, 255, as background
 
     classes = NAMES
@@ -42,20 +50,40 @@ class Voc(Files):
         return tuple(_colour(label) for label in range(len(NAMES)))
 
     def find(self) -> dict[str, Pair]:
-        """The ids of the list, in its order."""
-        path = self.root / "ImageSets" / "Segmentation" / f"{self.split}.txt"
-        if not path.is_file():
-            raise BadInput(f"{path} does not exist; expected the list of ids of split '{self.split}'")
-        images, masks = (list_files(self.root / folder) for folder in ("JPEGImages", "SegmentationClass"))
-        return {id: Pair(images.get(id), masks.get(id)) for id in path.read_text(encoding="utf-8").split()}
+        """Find the files of the list, in its order; VOC's own masks go before those of SBD."""
+        ids = self._ids()
+        images, own = (list_files(self.root / folder) for folder in ("JPEGImages", "SegmentationClass"))
+        masks = own if self.sbd is None else {**sbd.list_masks(self.sbd), **own}
+        return {id: Pair(images.get(id), masks.get(id)) for id in ids}
+
+    def _ids(self) -> list[str]:
+        path = self._list(self.split)
+        if self.split != AUGMENTED or path.is_file() or self.sbd is None:
+            return _read_ids(path)
+        left_out = set(_read_ids(self._list("val")))
+        union = [*_read_ids(self._list("train")), *sbd.list_ids(self.sbd)]
+        return sorted(set(union) - left_out)
+
+    def _list(self, split: str) -> Path:
+        return self.root / "ImageSets" / "Segmentation" / f"{split}.txt"
+
+    def read_codes(self, mask: Path) -> Int64[ndarray, "h w"]:
+        """Read a mask of VOC or of SBD."""
+        return sbd.read_codes(mask) if mask.suffix == sbd.SUFFIX else super().read_codes(mask)
 
     def codes(self) -> Codes:
-        """Class numbers, and 255 for void."""
+        """Return class numbers, and 255 for void."""
         return {label: label for label in range(len(NAMES))} | {255: 0 if self.void_as_background else VOID}
 
 
+def _read_ids(path: Path) -> list[str]:
+    if not path.is_file():
+        raise BadInput(f"{path} does not exist; expected the list of ids of split '{path.stem}'")
+    return path.read_text(encoding="utf-8").split()
+
+
 def _colour(label: int) -> Colour:
-    """VOC's colour map: the bits of the number go in turn to red, green and blue, from the highest bit down."""
+    """Follow VOC's colour map: the bits of the number go in turn to red, green and blue, from the highest bit down."""
     red, green, blue = (
         sum((label >> (3 * bit + channel) & 1) << (7 - bit) for bit in range(3)) for channel in range(3)
     )

@@ -83,19 +83,19 @@ class Wrapped(Dataset):
         return source
 
     def __getstate__(self) -> dict[str, Any]:
-        """What travels to another process: the settings, never the images."""
+        """Return what travels to another process: the settings, never the images."""
         return {key: value for key, value in vars(self).items() if key != "_source"}
 
     def ids(self) -> list[str]:
-        """Hashes of the images, in the order of the data."""
+        """Return hashes of the images, in the order of the data."""
         return list(self._source.places)
 
     def contents(self) -> str:
-        """The hash of images and masks."""
+        """Return the hash of images and masks."""
         return self.content
 
     def read(self, id: str) -> Sample:
-        """The image as it is now; BadImage where it is another than at first."""
+        """Read the image as it is now; BadImage where it is another than at first."""
         if id not in self._source.places:
             raise BadImage(f"{self.name} has no image '{id}'")
         pixels = read_item(self._source.items, self._source.places[id])
@@ -105,7 +105,7 @@ class Wrapped(Dataset):
         return Sample(id=id, image=pixels.image, labels=labels, valid=valid, source=pixels.source, notes=pixels.notes)
 
     def _labels(self, pixels: Pixels) -> tuple[torch.Tensor, torch.Tensor]:
-        """Labels that are safe to gather, and where they mean something."""
+        """Return labels that are safe to gather, and where they mean something."""
         if pixels.mask is None:
             nothing = torch.zeros(pixels.image.shape[1:], dtype=torch.int64)
             return nothing, torch.zeros_like(nothing, dtype=torch.bool)
@@ -116,7 +116,7 @@ class Wrapped(Dataset):
         return pixels.mask.masked_fill(~valid, 0), valid
 
     def _strange(self, codes: Iterable[int]) -> list[int]:
-        """Codes that are neither a class nor ignored."""
+        """Return list codes that are neither a class nor ignored."""
         known = range(len(self.classes)) if self.classes else range(2**31)
         return [code for code in codes if code not in known and code not in self.ignore]
 
@@ -143,7 +143,7 @@ def wrap(
     resize: str | None = None,
     title: str = "memory",
 ) -> Dataset:
-    """A torch dataset, pairs (image, mask) or two tensors as a dataset; every item is read once, for its hash."""
+    """Make a dataset of a torch dataset, pairs (image, mask) or two tensors; each item is read once, for its hash."""
     if isinstance(data, Dataset):
         return data
     source = _look_through(*indexed(data))

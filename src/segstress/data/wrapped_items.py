@@ -35,7 +35,7 @@ class Pixels:
 
 
 def indexed(data: Any) -> tuple[Callable[[int], Any], int]:
-    """A function that gives item after item, and how many there are."""
+    """Return a function that gives item after item, and how many there are."""
     if isinstance(data, torch.utils.data.DataLoader):
         raise BadInput("data: expected single images, found a DataLoader, which makes batches; give its .dataset")
     if isinstance(data, str | bytes | torch.nn.Module):
@@ -54,7 +54,7 @@ def indexed(data: Any) -> tuple[Callable[[int], Any], int]:
 
 
 def read_item(items: Callable[[int], Any], place: int) -> Pixels:
-    """An item in one form; BadImage says what is wrong with it."""
+    """Read an item in one form; BadImage says what is wrong with it."""
     try:
         item = items(place)
     except Exception as error:  # the user's own code
@@ -67,7 +67,7 @@ def read_item(items: Callable[[int], Any], place: int) -> Pixels:
 
 
 def _parts(item: Any, place: int) -> tuple[Any, Any]:
-    """Image and mask; more than two parts are passed over."""
+    """Take image and mask; more than two parts are passed over."""
     if isinstance(item, Mapping):
         found = [next((item[key] for key in keys if key in item), None) for keys in (IMAGE, MASK)]
         if found[0] is None:
@@ -83,7 +83,7 @@ def _is_array(value: Any) -> bool:
 
 
 def _array(value: Any) -> ndarray:
-    """Tensors, arrays and Pillow's images as arrays."""
+    """Turn tensors, arrays and Pillow's images into arrays."""
     if isinstance(value, Tensor):
         value = value.detach().cpu()
         return (value.float() if value.dtype in (torch.float16, torch.bfloat16) else value).numpy()
@@ -103,7 +103,7 @@ def _mask(array: ndarray, place: int) -> Int64[ndarray, "h w"]:
 def _image(
     array: ndarray, tensor: bool, sides: tuple[int, ...] | None, place: int
 ) -> tuple[Float32[ndarray, "c h w"], tuple[str, ...]]:
-    """Channels first and values in [0, 1], with a note on what was done for it."""
+    """Bring channels to the front and values to [0, 1], with a note on what was done for it."""
     if array.ndim == 2:
         array = array[None]
     if array.ndim != 3 or not array.size:
@@ -126,6 +126,6 @@ def _image(
 
 
 def _channels_last(shape: tuple[int, ...], tensor: bool, sides: tuple[int, ...] | None) -> bool:
-    """What the mask says; where it cannot tell, arrays have their channels last and tensors first."""
+    """Ask the mask; where it cannot tell, arrays have their channels last and tensors first."""
     first, last = sides in (None, shape[1:]), sides in (None, shape[:2])
     return not tensor if first == last else last

@@ -21,7 +21,7 @@ ABOUT = (
     "Shapes is built to contain a non-robust feature, a grain below 8/255 that codes the class: these findings"
     " illustrate what the papers report on photographs, and do not prove it.",
     "Every attack figure is an upper bound on robustness. A claim is seen when all its checks hold; intervals are 95 %"
-    " bootstrap intervals over images.",
+    " intervals over images.",
 )
 CHANGED = (
     "Not all of this was fixed before the runs. After the first answers were known, the measure of size bias in claim 3"
@@ -35,7 +35,7 @@ Watch = Callable[[str], AbstractContextManager[Progress]]
 
 
 def needs() -> list[Need]:
-    """Every run that some claim rests on, each once."""
+    """Return every run that some claim rests on, each once."""
     wanted = [need for name in claims.names() for need in claims.get(name).needs]
     return list({need.name: need for need in wanted}.values())
 
@@ -50,14 +50,14 @@ def examine_claims(folder: Path, images: int, run_options: RunOptions, watch: Wa
 
 
 def findings(folder: Path) -> list[Finding]:
-    """Every claim beside what the finished runs in the folder say of it."""
+    """Return every claim beside what the finished runs in the folder say of it."""
     evidence = Evidence(folder)
     return [
         Finding(name, claims.about(name).rstrip("."), claims.build(name).answer(evidence)) for name in claims.names()
     ]
 
 
-def report(folder: Path, found: list[Finding]) -> Path:
+def report(folder: Path, findings: list[Finding]) -> Path:
     """Write the page of the findings with its tables and figures; its path."""
     pages = {need.name: f"../{need.name}/{need.page}" for need in needs()}
-    return write_findings(found, folder / "findings", (*ABOUT, CHANGED), pages, "Findings in miniature")
+    return write_findings(findings, folder / "findings", (*ABOUT, CHANGED), pages, "Findings in miniature")

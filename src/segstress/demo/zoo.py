@@ -30,11 +30,11 @@ CLEAN_FIGURES = ("accuracy", "cmiou")
 ROBUST_FIGURES = ("accuracy", "accuracy_foreground", "cmiou", "nmiou")
 
 
-def collect(folder: Path, found: Sequence[Finding], command: str) -> dict[str, Any]:
-    """Figures and findings of a finished run as plain data, with what is known of every model's training."""
+def collect(folder: Path, findings: Sequence[Finding], command: str) -> dict[str, Any]:
+    """Return the figures and findings of a finished run as plain data, with what is known of every model's training."""
     evidence = Evidence(folder)
-    robust = {**evidence.judged(BATTERY), **evidence.judged(NO_GRAIN)}
-    clean = {**evidence.judged(CLEAN), **evidence.judged(NO_GRAIN)}
+    robust = {**evidence.assessments(BATTERY), **evidence.assessments(NO_GRAIN)}
+    clean = {**evidence.assessments(CLEAN), **evidence.assessments(NO_GRAIN)}
     first = robust[next(iter(robust))]
     environment = json.loads((folder / BATTERY.name / "environment.json").read_text())
     return {
@@ -52,9 +52,9 @@ def collect(folder: Path, found: Sequence[Finding], command: str) -> dict[str, A
             {
                 "claim": finding.claim,
                 "verdict": finding.answer.verdict,
-                "checks": [[check.holds, check.asks, check.found] for check in finding.answer.checks],
+                "checks": [[check.holds, check.asks, check.measured] for check in finding.answer.checks],
             }
-            for finding in found
+            for finding in findings
         ],
     }
 
@@ -73,7 +73,7 @@ def _model(name: str, clean: Assessment | None, robust: Assessment | None) -> di
 
 
 def _print(name: str) -> str:
-    """Hash of the weights that are here."""
+    """Hash the weights that are here."""
     return fingerprint(load_model(f"compact:{name}"), f"compact:{name}")
 
 
@@ -81,24 +81,24 @@ def _bounds(interval: Interval) -> list[float]:
     return [round(value, 5) for value in (interval.value, interval.low, interval.high)]
 
 
-def store(folder: Path, found: Sequence[Finding], command: str) -> tuple[Path, Path]:
+def store(folder: Path, findings: Sequence[Finding], command: str) -> tuple[Path, Path]:
     """Keep the figures in the package and write the page of the zoo; both paths."""
     if not PAGE.parent.is_dir():
         raise BadInput(f"--store keeps figures in a checkout of segstress: expected the folder {PAGE.parent}")
-    results = collect(folder, found, command)
+    results = collect(folder, findings, command)
     write(RESULTS, (json.dumps(results, indent=1) + "\n").encode())
     write(PAGE, document(results).encode())
     return RESULTS, PAGE
 
 
 def stored() -> dict[str, Any]:
-    """What is kept; empty where nothing is."""
+    """Return what is kept; empty where nothing is."""
     results: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
     return results
 
 
 def current() -> list[Table]:
-    """Stored figures under the battery, marked as such; only of models whose weights are still the ones measured."""
+    """Return stored figures under the battery, marked as such, of models whose weights are still those measured."""
     results = stored()
     measured = {name: entry for name, entry in results.get("models", {}).items() if entry["robust"]}
     unchanged = {name: entry for name, entry in measured.items() if name in zoo() and entry["print"] == _print(name)}
@@ -106,7 +106,7 @@ def current() -> list[Table]:
 
 
 def table(results: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]]) -> Table:
-    """One line for each model, and one for a model that looks at nothing."""
+    """Return one line for each model, and one for a model that looks at nothing."""
     columns = (
         Column("model", "Model"),
         Column("training", "Training"),
@@ -127,7 +127,7 @@ def table(results: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]]) -
     note = (
         f"Stored figures of {results['date']}, not computed now: {results['command']}; battery {results['battery']}"
         f" at {results['threat']} on {results['images']} images, clean on {results['clean_images']}, with 95 %"
-        " bootstrap intervals over images. Every attack figure is an upper bound on robustness. One class everywhere:"
+        " intervals over images. Every attack figure is an upper bound on robustness. One class everywhere:"
         f" the commonest, {results['commonest']} over all pixels, and the commonest of the others over the foreground."
     )
     return Table("stored", f"Stored: the zoo under the battery {results['battery']}", columns, rows, note)
@@ -141,7 +141,7 @@ def _cells(entry: Mapping[str, Any]) -> list[Cell]:
 
 
 def document(results: Mapping[str, Any]) -> str:
-    """The page of the zoo in Markdown, from stored results alone."""
+    """Return the page of the zoo in Markdown, from stored results alone."""
     made = table(results, results["models"])
     apart = [name for name, entry in results["models"].items() if entry["without_grain"]]
     lines = [

@@ -2,7 +2,7 @@
 
 from .examination import admit, diagnose, examine, examine_model
 from .flag import Diagnosis, Flag
-from .notes import annotate, keep_notes, read_notes
+from .notes import annotate, keep_notes, read_notes, say
 from .results import doubt
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "examine_model",
     "keep_notes",
     "read_notes",
+    "say",
 ]

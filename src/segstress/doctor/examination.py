@@ -1,25 +1,29 @@
-"""Before a run: every model looked at on two images of every dataset, at most twenty passes together."""
+"""Before a run: every model looked at on a few images of every dataset; what was checked is kept with the flags."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 
 import torch
 from torch import Tensor, nn
 
 from ..core import BadInput, Batch, Perturbation, Spec, perturbations
-from ..data import datasets, readable, stack
+from ..data import Dataset, datasets, readable, stack
 from ..models import models, ready
 from ..planning.plan import Plan
 from .flag import Diagnosis, Flag
 from .folding import judge_folding
 from .gradients import judge_gradients
-from .inputs import judge_inputs
 from .outputs import judge_company, judge_outputs, judge_repetition
+from .patient import CHECKS as SEEING
+from .patient import judge_patient
 from .watching import watch
 
-SAMPLES = 2  # images looked at
+SAMPLES = 2  # images looked at closely
+LOOKED = 4  # images on which it must see
+CHECKS = ("mode and state", "determinism", "batch", "outputs", "gradients", *SEEING)
 
 
 def examine(plan: Plan) -> list[Diagnosis]:
@@ -31,16 +35,37 @@ def examine(plan: Plan) -> list[Diagnosis]:
 
 def examine_model(plan: Plan, model: Spec, network: nn.Module) -> list[Diagnosis]:
     """Look at one model on each dataset."""
+    label = models.build(model).label
+    return [_examine(plan, label, network, source) for source in map(datasets.build, plan.data)]
+
+
+def _examine(plan: Plan, label: str, network: nn.Module, source: Dataset) -> Diagnosis:
     how = {"attacked": bool(_attacks(plan)), "folded": plan.numerics.fold}
-    label, diagnoses = models.build(model).label, []
-    for source in map(datasets.build, plan.data):
-        flags: dict[str, Flag] = {}
-        for sample in islice(readable(source, plan.ids(source)), SAMPLES):
-            batch = stack([sample]).to(plan.numerics.device, plan.numerics.torch_dtype())
-            for flag in diagnose(network, batch, len(source.classes), label, **how):
-                flags.setdefault(flag.name, flag)
-        diagnoses.append(Diagnosis(label, source.label, tuple(flags.values())))
-    return diagnoses
+    samples = islice(readable(source, plan.ids(source)), LOOKED)
+    batches = [stack([sample]).to(plan.numerics.device, plan.numerics.torch_dtype()) for sample in samples]
+    flags: dict[str, Flag] = {}
+    checked = set(CHECKS if batches else ())
+    with _counted(network) as passes:
+        for batch in batches[:SAMPLES]:
+            raised, looked_at = diagnose(network, batch, len(source.classes), label, **how)
+            checked &= looked_at
+            flags |= {flag.name: flag for flag in raised if flag.name not in flags}
+        if "outputs" in checked and any(bool(batch.valid.any()) for batch in batches):
+            checked |= set(SEEING)
+            flags |= {flag.name: flag for flag in judge_patient(network, batches, source.classes)}
+    done, left = (tuple(name for name in CHECKS if (name in checked) == wanted) for wanted in (True, False))
+    return Diagnosis(label, source.label, tuple(flags.values()), done, left, sum(passes))
+
+
+@contextmanager
+def _counted(network: nn.Module) -> Iterator[list[int]]:
+    """Count the images of every forward pass."""
+    passes: list[int] = []
+    handle = network.register_forward_pre_hook(lambda _, inputs: passes.append(len(inputs[0])))
+    try:
+        yield passes
+    finally:
+        handle.remove()
 
 
 def admit(plan: Plan, diagnoses: Sequence[Diagnosis]) -> None:
@@ -57,24 +82,28 @@ def admit(plan: Plan, diagnoses: Sequence[Diagnosis]) -> None:
 
 def diagnose(
     model: nn.Module, batch: Batch, classes: int, name: str, *, attacked: bool, folded: bool = False
-) -> list[Flag]:
-    """The flags of one image, causes first; ten forward passes and one backward."""
-    logits, flags = watch(model, batch.images)
+) -> tuple[list[Flag], set[str]]:
+    """Return the flags of one image, causes first; ten forward passes and one backward."""
+    logits, flags = watch(model, batch.images, f"model {name}")
+    checked = {"mode and state"}
     if logits is None:
-        return flags
+        return flags, checked
     _check_shape(logits, batch.images, classes, name)
     if not torch.isfinite(logits).all():
-        return [*flags, _not_finite(logits)]
+        return [*flags, _not_finite(logits)], checked
+    checked |= {"determinism", "outputs"}
     with torch.no_grad():
         flags += judge_repetition(logits, model(batch.images))
     if not flags:  # a model that changes from call to call cannot be compared further
         flags += judge_company(model, batch.images, logits)
+        checked.add("batch")
     flags += judge_outputs(logits)
     if attacked:
         flags += judge_gradients(model, batch.images)
+        checked.add("gradients")
     if attacked and folded:
         flags += judge_folding(model, batch.images)
-    return flags + judge_inputs(model, batch, logits)
+    return flags, checked
 
 
 def _attacks(plan: Plan) -> list[Perturbation]:
@@ -82,7 +111,7 @@ def _attacks(plan: Plan) -> list[Perturbation]:
 
 
 def _looks_once(attack: Perturbation) -> bool:
-    """Whether it searches without averaging several passes, so that a random model would fool it."""
+    """Tell whether it searches without averaging several passes, so that a random model would fool it."""
     plain = perturbations.spec(attack)
     return bool(plain.get("draws", 1) == 1 and plain.get("algorithm", {}).get("kind") != "transfer")
 

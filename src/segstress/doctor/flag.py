@@ -25,7 +25,10 @@ class Diagnosis:
     model: str  # labels, as in tables
     data: str
     flags: tuple[Flag, ...]
+    checked: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+    passes: int = 0  # forward passes of an image that the checks took
 
     def lines(self) -> list[str]:
-        """Each flag in one line."""
+        """Return each flag in one line."""
         return [f"model {self.model} on {self.data}: {flag}" for flag in self.flags]

@@ -9,7 +9,7 @@ from .flag import Flag
 
 
 def judge_folding(model: nn.Module, images: Tensor) -> list[Flag]:
-    """A flag where the search will run on the model as it is."""
+    """Raise a flag where the search will run on the model as it is."""
     folded = fold(model, images)
     if folded.layers:
         return []

@@ -14,7 +14,7 @@ ADVICE = (
 
 
 def judge_gradients(model: nn.Module, images: Tensor) -> list[Flag]:
-    """At most one flag; one forward and one backward pass."""
+    """Raise at most one flag; one forward and one backward pass."""
     images = images.detach().clone().requires_grad_()
     with torch.enable_grad():
         logits = model(images)
@@ -31,7 +31,7 @@ def judge_gradients(model: nn.Module, images: Tensor) -> list[Flag]:
 
 
 def _dead(logits: Tensor, images: Tensor) -> float:
-    """The share of pixels that get no gradient, or none that is a number; the loss is one that is nowhere flat."""
+    """Return the share of pixels with no gradient, or none that is a number; the loss is one that is nowhere flat."""
     (gradient,) = torch.autograd.grad(logits.logsumexp(1).sum() - logits.sum(), images, allow_unused=True)
     if gradient is None:
         return 1.0

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
-from ..core.files import write
 from ..results.run import Run
 from ..results.study import Study
+from ..runtime import read_json, write_json
+from .examination import CHECKS
 from .flag import Diagnosis, Flag
 from .results import doubt
 
@@ -18,19 +19,40 @@ FILE = "doctor.json"
 
 def keep_notes(folder: Path, diagnoses: Iterable[Diagnosis]) -> None:
     """Write what was found, in place of what was written before."""
-    plain = [asdict(diagnosis) for diagnosis in diagnoses if diagnosis.flags]
-    write(folder / FILE, json.dumps(plain, indent=1).encode())
+    plain = [asdict(diagnosis) for diagnosis in diagnoses]
+    write_json(folder / FILE, {"notes": plain})
 
 
 def annotate(study: Study, run: Run) -> Study:
-    """The study with all that speaks against it among its warnings."""
+    """Return the study with all that speaks against it among its warnings."""
     flags = [*read_notes(run.folder, study.model, study.data), *doubt(study, run.perturbations.values())]
-    return replace(study, warnings=(*map(str, flags), *study.warnings))
+    checkup = say(read_checks(run.folder, study.model, study.data), len(flags))
+    return replace(study, warnings=(*map(str, flags), *study.warnings), checkup=checkup)
+
+
+def say(checks: tuple[list[str], list[str]], objections: int) -> tuple[str, ...]:
+    """Return what was checked with what outcome, and what was not, in a line each."""
+    checked, unchecked = checks
+    outcome = f"{objections} to object, see the warnings" if objections else "nothing to object"
+    lines = [f"Checked: {', '.join(checked)}: {outcome}."] if checked else []
+    lines += [f"NOT checked: {', '.join(unchecked)}."] if unchecked or not checked else []
+    return tuple(lines)
+
+
+def read_checks(folder: Path, model: str, data: str) -> tuple[list[str], list[str]]:
+    """Return what was checked of one model on one dataset, and what was not: all where there are no notes."""
+    entries = [entry for entry in _entries(folder, model, data) if entry.get("checked") or entry.get("unchecked")]
+    if not entries:
+        return [], list(CHECKS)
+    return entries[0]["checked"], entries[0]["unchecked"]
 
 
 def read_notes(folder: Path, model: str, data: str) -> list[Flag]:
-    """What was found of one model on one dataset."""
+    """Return what was found of one model on one dataset."""
+    return [Flag(**flag) for entry in _entries(folder, model, data) for flag in entry["flags"]]
+
+
+def _entries(folder: Path, model: str, data: str) -> list[dict[str, Any]]:
     path = folder / FILE
-    entries = json.loads(path.read_text()) if path.exists() else []
-    mine = [entry for entry in entries if (entry["model"], entry["data"]) == (model, data)]
-    return [Flag(**flag) for entry in mine for flag in entry["flags"]]
+    entries = read_json(path, items="notes")["notes"] if path.exists() else []
+    return [entry for entry in entries if (entry["model"], entry["data"]) == (model, data)]

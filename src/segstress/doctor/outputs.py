@@ -13,7 +13,7 @@ SQUASHED = "return the values before the last activation, or wrap the model so t
 
 
 def judge_outputs(logits: Tensor) -> list[Flag]:
-    """At most one flag on the scale of the outputs."""
+    """Raise at most one flag on the scale of the outputs."""
     inside = bool(logits.min() >= 0 and logits.max() <= 1)
     if inside and _is_zero(logits.sum(1) - 1):
         if bool(((logits == 0) | (logits == 1)).all()):
@@ -31,7 +31,7 @@ def judge_outputs(logits: Tensor) -> list[Flag]:
 
 
 def judge_repetition(logits: Tensor, again: Tensor) -> list[Flag]:
-    """Whether a second call on the same image gave the same."""
+    """Check whether a second call on the same image gave the same."""
     apart = _apart(logits, again)
     if apart <= SAME:
         return []
@@ -46,7 +46,7 @@ def judge_repetition(logits: Tensor, again: Tensor) -> list[Flag]:
 
 
 def judge_company(model: nn.Module, images: Tensor, logits: Tensor) -> list[Flag]:
-    """Whether an image gets the same answer beside another one; one pass over two images."""
+    """Check whether an image gets the same answer beside another one; one pass over two images."""
     try:
         with torch.no_grad():
             beside = model(torch.cat([images, images / 2]))[:1]  # darker, so that statistics of the batch differ
@@ -70,5 +70,5 @@ def _is_zero(values: Tensor) -> bool:
 
 
 def _apart(one: Tensor, other: Tensor) -> float:
-    """The largest difference, relative to the largest logit."""
+    """Return the largest difference, relative to the largest logit."""
     return float((one - other).abs().max() / one.abs().max().clamp(min=torch.finfo(one.dtype).tiny))

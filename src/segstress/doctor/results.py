@@ -23,7 +23,7 @@ Tried = tuple[Perturbation, Outcome]
 
 
 def doubt(study: Study, changes: Iterable[Perturbation]) -> list[Flag]:
-    """Every doubt that the outcomes of a study raise; their attacks are among the changes."""
+    """Return every doubt that the outcomes of a study raise; their attacks are among the changes."""
     named = {change.name: change for change in changes if str(change.threat) == study.threat and _everywhere(change)}
     tried = [(named[outcome.label], outcome) for outcome in study.outcomes if outcome.label in named]
     checks = (_black_box, _large_radius, _more_steps, _schedule)
@@ -82,7 +82,7 @@ def _schedule(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
 
 
 def _pairs(tried: Sequence[Tried], setting: str) -> Iterator[tuple[tuple[Any, Outcome], tuple[Any, Outcome]]]:
-    """The two largest values of a setting with their outcomes, for all that differ in nothing else."""
+    """Yield the two largest values of a setting with their outcomes, for all that differ in nothing else."""
     alike: dict[str, list[tuple[Any, Outcome]]] = {}
     for attack, outcome in tried:
         plain = to_plain(attack)
@@ -96,7 +96,7 @@ def _pairs(tried: Sequence[Tried], setting: str) -> Iterator[tuple[tuple[Any, Ou
 
 
 def _compare(study: Study, some: Sequence[Outcome], others: Sequence[Outcome]) -> tuple[float, float]:
-    """Accuracy under the worst of each group, on the images that both answered; NaN where there are none."""
+    """Return the accuracy under the worst of each group, on the images that both answered; NaN where there are none."""
     (right, answered), (right_others, answered_others) = (_worst(study, group) for group in (some, others))
     both = answered & answered_others
     total = study.clean["all"][both][..., ACTUAL].sum()
@@ -106,7 +106,7 @@ def _compare(study: Study, some: Sequence[Outcome], others: Sequence[Outcome]) -
 
 
 def _worst(study: Study, outcomes: Sequence[Outcome]) -> tuple[np.ndarray, np.ndarray]:
-    """The fewest correct pixels of each image, and which images have an answer."""
+    """Return the fewest correct pixels of each image, and which images have an answer."""
     most = study.clean["all"][..., ACTUAL].sum(1)
     right = np.full((len(outcomes) + 1, len(study.ids)), most)
     for index, outcome in enumerate(outcomes):
@@ -118,7 +118,7 @@ def _worst(study: Study, outcomes: Sequence[Outcome]) -> tuple[np.ndarray, np.nd
 
 
 def _everywhere(change: Perturbation) -> bool:
-    """Whether it may change the whole image to break all of it: only then must nothing be left."""
+    """Tell whether it may change the whole image to break all of it: only then must nothing be left."""
     plain = to_plain(change)
     everything = "algorithm" in plain and plain.get("aim") is None and change.region is None and not change.parts
     return everything and change.threat is not None and change.threat.target is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -13,6 +14,8 @@ from torch.autograd import Variable
 from ..core import BadInput
 from .flag import Flag
 
+CHANNELS = re.compile(r"to have (\d+) channels, but got (\d+) channels")  # torch, of a convolution
+
 
 class Watched(NamedTuple):
     """What a call gave and what it did beside."""
@@ -21,7 +24,7 @@ class Watched(NamedTuple):
     flags: list[Flag]
 
 
-def watch(model: nn.Module, images: Tensor) -> Watched:
+def watch(model: nn.Module, images: Tensor, name: str = "the model") -> Watched:
     """Call the model once; what the model and its adapter refuse as a whole is raised."""
     before = {name: tensor.clone() for name, tensor in _tensors(model)}
     failure, logits = None, None
@@ -38,8 +41,18 @@ def watch(model: nn.Module, images: Tensor) -> Watched:
     if failure is not None and not flags:
         if isinstance(failure, BadInput):
             raise failure
+        _check_channels(failure, images, name)
         flags = [_fails(failure)]
     return Watched(logits, flags)
+
+
+def _check_channels(failure: Exception, images: Tensor, name: str) -> None:
+    """Refuse a model that takes another number of channels than the images have, as its first convolution says."""
+    mismatch = CHANNELS.search(str(failure))
+    if mismatch and int(mismatch[2]) == images.shape[1]:
+        raise BadInput(
+            f"{name}: takes images of {mismatch[1]} channels, the data has {mismatch[2]}; choose a model for these"
+        ) from failure
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow.compute as pc
 
-from ..metrics.intervals import Interval
+from ..metrics.intervals import SHARE, Interval, interval_of
 from ..metrics.scores import image_accuracy, image_miou
 from ..results.run import Run
 from ..results.study import AttackSelection
@@ -44,7 +44,7 @@ class SelectionRule:
         return kept or [int(scores[1:].mean((1, 2)).argmin())]
 
     def left_out(self, scores: np.ndarray, costs: np.ndarray) -> np.ndarray:
-        """What the choice made without an image loses on that image: an honest estimate for images never audited."""
+        """Return what the choice made without an image loses on it: an honest estimate for images never audited."""
         losses = []
         for image in range(scores.shape[1]):
             others = np.delete(scores, image, axis=1)
@@ -75,14 +75,12 @@ def choose(run: Run, clean: Cell, cells: Sequence[Cell], rule: SelectionRule) ->
     )
 
 
-def _interval(losses: np.ndarray, draws: int = 1000) -> Interval:
-    generator = np.random.default_rng(0)
-    means = losses[generator.integers(0, len(losses), (draws, len(losses)))].mean(1)
-    return Interval(float(losses.mean()), float(np.quantile(means, 0.025)), float(np.quantile(means, 0.975)))
+def _interval(losses: np.ndarray) -> Interval:
+    return interval_of(lambda weights: weights @ losses / weights.sum(1), len(losses), within=SHARE)
 
 
 def _scores(run: Run, cell: Cell, ids: Sequence[str]) -> np.ndarray:
-    """Image accuracy and image mIoU, each from the goal that is best for it; NaN for a spared image."""
+    """Return image accuracy and image mIoU, each from the goal that is best for it; NaN for a spared image."""
     counts = {goal: table for (goal, zone, state), table in run.counts(cell, ids).items() if (zone, state) == WHOLE}
     nothing = np.zeros((len(ids), len(cell.dataset_info["classes"]), 3), dtype=np.int64)
     accuracy, miou = (counts.get(goal, counts.get("any", nothing)) for goal in ("accuracy", "miou"))
@@ -90,14 +88,14 @@ def _scores(run: Run, cell: Cell, ids: Sequence[str]) -> np.ndarray:
 
 
 def _spared(run: Run, cell: Cell) -> list[str]:
-    """The images that another attack had finished."""
+    """Return the images that another attack had finished."""
     images = run.images(cell)
     ids: list[str] = images.filter(pc.not_equal(images["finisher"], ""))["image"].to_pylist()
     return ids
 
 
 def _passes(run: Run, cell: Cell) -> float:
-    """Forwards and backwards of an image that is not spared: on average, or the most where the sample spared all."""
+    """Count forwards and backwards of an image not spared: on average, or the most where the sample spared all."""
     images = run.images(cell)
     images = images.filter(pc.equal(images["finisher"], ""))
     spent = dict(

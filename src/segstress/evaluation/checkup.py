@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,7 +28,7 @@ IMAGES = 2
 
 
 def check_up(*, quick: bool = False, **settings: Any) -> list[Diagnosis]:
-    """Every flag of each model on each dataset; quick = the cheap checks alone."""
+    """Return every flag of each model on each dataset; quick = the cheap checks alone."""
     plan = read_plan({"limit": IMAGES, **settings, "perturbations": list(TRIAL)})
     before = examine(plan)
     if quick or not _admissible(plan, before):
@@ -41,7 +42,7 @@ def check_up(*, quick: bool = False, **settings: Any) -> list[Diagnosis]:
 
 
 def _admissible(plan: Plan, diagnoses: list[Diagnosis]) -> bool:
-    """Whether a trial would mean anything; if not, the flags say why."""
+    """Tell whether a trial would mean anything; if not, the flags say why."""
     try:
         admit(plan, diagnoses)
     except BadInput:
@@ -50,9 +51,9 @@ def _admissible(plan: Plan, diagnoses: list[Diagnosis]) -> bool:
 
 
 def _together(diagnosis: Diagnosis, noted: list[Flag], tried: list[Diagnosis]) -> Diagnosis:
-    """Each flag once, in the order in which they were found."""
+    """Keep each flag once, in the order in which they were found."""
     mine = [other for other in tried if (other.model, other.data) == (diagnosis.model, diagnosis.data)]
     flags: dict[str, Flag] = {}
     for flag in (*diagnosis.flags, *(flag for other in mine for flag in other.flags), *noted):
         flags.setdefault(flag.name, flag)
-    return Diagnosis(diagnosis.model, diagnosis.data, tuple(flags.values()))
+    return replace(diagnosis, flags=tuple(flags.values()))

@@ -132,7 +132,7 @@ def _save(pixels: np.ndarray, path: Path) -> str:
 
 
 def corrupts(names: Sequence[str], severities: Sequence[float], **options: Any) -> list[Corrupt]:
-    """Every corruption (suites are expanded) at every severity, with the same region and rules."""
+    """Return every corruption (suites are expanded) at every severity, with the same region and rules."""
     built = [
         perturbations.build({"kind": "corrupt", "corruption": name, "severity": severity, **options})
         for name in expand(names)

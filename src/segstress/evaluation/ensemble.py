@@ -14,7 +14,7 @@ from .local_report import spatial_report
 
 
 def mixtures(first: Spec, second: Spec, weights: Sequence[float]) -> dict[float, Spec]:
-    """A model for each weight of the first; at the ends the members themselves, which must be among them."""
+    """Return a model for each weight of the first; at the ends the members themselves, which must be among them."""
     wrong = [weight for weight in weights if not 0 <= weight <= 1]
     if wrong:
         raise BadInput(f"weights: expected numbers from 0 to 1, found {wrong[0]:g}")
@@ -27,11 +27,11 @@ def mixtures(first: Spec, second: Spec, weights: Sequence[float]) -> dict[float,
 
 
 def steps_of(results: Sequence[LocalResult], mixed: Mapping[float, Spec]) -> list[Step]:
-    """What each mixture loses."""
+    """Return what each mixture loses."""
     return sweep(results, {weight: models.build(spec).label for weight, spec in mixed.items()})
 
 
 def ensemble_report(run: Run, results: Sequence[LocalResult], mixed: Mapping[float, Spec]) -> Path:
-    """The page of localized damage, beginning with the sweep; its path."""
+    """Write the page of localized damage, beginning with the sweep; return its path."""
     steps, names = steps_of(results, mixed), [models.build(mixed[weight]).label for weight in (1.0, 0.0)]
     return spatial_report(run, results, tables=[table(steps, *names)], drawings=[drawing(steps, *names)])

@@ -8,14 +8,19 @@ from typing import Any
 
 from ..core import BadInput
 from ..reports.local.page import write_local
+from ..results.lacking import alarms
 from ..results.local import LocalResult
 from ..results.local_results import read_local, scenes
 from ..results.run import Run
+from ..results.seal import check_whole
 
 
 def spatial_report(run: Run, results: Sequence[LocalResult] | None = None, **extra: Any) -> Path:
     """Write the page of localized damage; its path. Extra tables and drawings come first."""
+    check_whole(run)
     results = read_local(run) if results is None else results
     if not results:
         raise BadInput(f"{run.folder} holds no corruption and no localized attack; expected a run of segstress spatial")
-    return write_local(run.folder / "spatial", run.folder.resolve().name, results, scenes(run), **extra)
+    return write_local(
+        run.folder / "spatial", run.folder.resolve().name, results, scenes(run), alarms=list(alarms(run)), **extra
+    )

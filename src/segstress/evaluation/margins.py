@@ -14,7 +14,7 @@ QUANTILES = (10, 50, 90)  # percent of the standing pixels
 
 
 def mean_margin(logits: Tensor, batch: Batch) -> Tensor:
-    """The mean distance, over an image's valid pixels, between the logit of the truth and the best other one."""
+    """Average, over an image's valid pixels, the distance between the logit of the truth and the best other one."""
     known = batch.valid & (batch.labels < logits.shape[1])  # a model may have fewer classes than the truth
     distances = _margins(logits, batch.labels).abs()
     known = known & distances.isfinite()  # nor can a class be so far that nothing else counts
@@ -23,7 +23,7 @@ def mean_margin(logits: Tensor, batch: Batch) -> Tensor:
 
 
 def margins(logits: Tensor, prediction: Tensor, batch: Batch, unit: Tensor) -> list[Row]:
-    """For every image quantiles of the margins of its standing pixels, in its own unit; none where none stands."""
+    """Return, for every image, quantiles of its standing pixels' margins in its own unit; none where none stands."""
     leads = _margins(logits, batch.labels) / unit[:, None, None]
     right = batch.valid & (prediction == batch.labels)
     return [_quantiles(lead[pixels].cpu().numpy()) for lead, pixels in zip(leads, right, strict=True)]
@@ -36,6 +36,6 @@ def _quantiles(leads: np.ndarray) -> Row:
 
 
 def _margins(logits: Tensor, labels: Tensor) -> Tensor:
-    """The lead of the true class over the best other one at each pixel."""
+    """Return the lead of the true class over the best other one at each pixel."""
     channels = labels.clamp(max=logits.shape[1] - 1)[:, None]
     return (logits.gather(1, channels) - logits.scatter(1, channels, -math.inf).amax(1, keepdim=True))[:, 0]

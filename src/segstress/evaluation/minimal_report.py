@@ -7,20 +7,24 @@ from pathlib import Path
 from ..reports.kit.table import Table
 from ..reports.minimal.page import write_minimal
 from ..reports.minimal.tables import table
+from ..results.lacking import alarms
 from ..results.minimal import read_minimal
 from ..results.run import Run
+from ..results.seal import check_whole
 
 
 def report(folder: Path, one_trajectory: bool = False) -> tuple[Table, Path]:
     """Write page, tables and curves into the run's report folder; the table of sizes and the page."""
-    run = Run(folder)
+    run = check_whole(Run(folder))
     results = read_minimal(run, one_trajectory)
-    page = write_minimal(results, folder / "report", folder.resolve().name, _remarks(run, one_trajectory))
+    page = write_minimal(
+        results, folder / "report", folder.resolve().name, _remarks(run, one_trajectory), list(alarms(run))
+    )
     return table(results), page
 
 
 def _remarks(run: Run, one_trajectory: bool) -> list[str]:
-    """What a reader must know of the way of the run."""
+    """Return what a reader must know of the way of the run."""
     remarks = []
     if run.environment["numerics"].get("fold"):
         remarks.append(
@@ -29,7 +33,7 @@ def _remarks(run: Run, one_trajectory: bool) -> list[str]:
         )
     if one_trajectory:
         remarks.append("Lower thresholds are also shown from runs that were aimed at a higher one, and named so.")
-    missed = sum(len(run.ids(cell, "error", "skipped")) for cell in run.cells)
-    if missed:
-        remarks.append(f"{missed} answers are missing because their image was skipped or could not be used.")
+    skipped = {id_ for cell in run.cells for id_ in run.ids(cell, "skipped")}
+    if skipped:
+        remarks.append(f"{len(skipped)} images were skipped: they have no valid pixel.")
     return remarks

@@ -15,7 +15,7 @@ SLACK = 1e-6  # rounding of float32 images, in [0, 1] units
 
 
 def faults(perturbation: Perturbation, batch: Batch, result: Result, zones: Mapping[str, Tensor]) -> list[str]:
-    """For each image what is wrong with its result; empty where nothing is."""
+    """Say for each image what is wrong with its result; empty where nothing is."""
     delta = result.images - batch.images
     messages = [""] * len(batch)
 
@@ -36,12 +36,14 @@ def faults(perturbation: Perturbation, batch: Batch, result: Result, zones: Mapp
     return messages
 
 
-def won(threat: Threat, batch: Batch, prediction: Tensor, clean: Tensor, zones: Mapping[str, Tensor]) -> Tensor:
-    """The share of an image's pixels that are as the attack wants them: at its target, or off its reference."""
+def won(
+    threat: Threat, batch: Batch, prediction: Tensor, clean: Tensor, zones: Mapping[str, Tensor]
+) -> tuple[Tensor, Tensor]:
+    """Return the share of an image's pixels that are as the attack wants: at its target, or off its reference."""
     reference = clean if threat.reference == "prediction" else batch.labels
     if batch.goal is None or batch.goal_valid is None:
         counted, taken = batch.valid, prediction != reference
     else:
         counted, taken = batch.goal_valid, prediction == batch.goal
     counted = counted & zones.get("aim", counted)
-    return (taken & counted).flatten(1).sum(1) / counted.flatten(1).sum(1).clamp(min=1)
+    return (taken & counted).flatten(1).sum(1), counted.flatten(1).sum(1)

@@ -38,7 +38,7 @@ class Referee:
     searched: nn.Module | None = None  # the model as attacks see it, where that is quicker
 
     def __call__(self, samples: Sequence[Sample]) -> Shard:
-        """Rows, counts, objects and kept pictures of these samples."""
+        """Return rows, counts, objects and kept pictures of these samples."""
         batch = self._batch(samples)
         if by_parts(self.perturbation):
             return self._in_parts(samples, batch, self.perturbation)
@@ -58,7 +58,7 @@ class Referee:
         return shard
 
     def _in_parts(self, samples: Sequence[Sample], batch: Batch, alone: Alone) -> Shard:
-        """What becomes of each part of the images; every part's own image is re-checked as it is made."""
+        """Follow what becomes of each part of the images; every part's own image is re-checked as it is made."""
         logits = self._logits(batch.images)
         clean, unit = predict(logits), mean_margin(logits, batch)
         witness = Witness(alone, batch, self.predict, self.seed, self.keep)
@@ -79,7 +79,7 @@ class Referee:
         return self.perturbation.stage == "native"
 
     def read(self, id_: str) -> Sample:
-        """One sample, at the size at which the perturbation acts."""
+        """Read one sample, at the size at which the perturbation acts."""
         sample = self.decode(id_)
         return sample if self.native else resize(sample, self.data.resize)
 
@@ -87,7 +87,7 @@ class Referee:
         return stack(samples).to(self.numerics.device, self.numerics.torch_dtype())
 
     def _aimed(self, batch: Batch) -> Batch:
-        """The batch with what a targeted attack wants of it."""
+        """Return the batch with what a targeted attack wants of it."""
         threat = self.perturbation.threat
         if threat is None or threat.target is None:
             return batch
@@ -96,19 +96,19 @@ class Referee:
 
     @torch.no_grad()
     def predict(self, images: Tensor) -> Tensor:
-        """Label maps by a fresh forward pass of the original model."""
+        """Predict label maps by a fresh forward pass of the original model."""
         return predict(self._logits(images))
 
     @torch.no_grad()
     def _logits(self, images: Tensor) -> Tensor:
-        """A fresh forward pass of the original model; a random one draws by the pixels it sees."""
+        """Run the original model forward afresh; a random one draws by the pixels it sees."""
         pixels = hashlib.blake2b(images.cpu().contiguous().numpy().tobytes(), digest_size=8).hexdigest()
         with seeded(self.seed, pixels, "draws of the judge"):
             logits: Tensor = self.model(images)
             return logits
 
     def zones(self, batch: Batch, perturbed: Perturbed) -> dict[str, Tensor]:
-        """Where to count: all valid pixels, the foreground, and what the perturbation names."""
+        """Tell where to count: all valid pixels, the foreground, and what the perturbation names."""
         zones = {"all": batch.valid}
         if self.data.background is not None:
             zones["foreground"] = batch.valid & (batch.labels != self.data.background)
@@ -137,7 +137,7 @@ class Referee:
         for index, sample in enumerate(samples):
             row = row_of(sample.id, self.seed, sample) | {"goal": result.goal, "size": float(result.size[index])}
             row |= {norm: float(length[index]) for norm, length in lengths.items()}
-            row |= {name: float(values[index]) for name, values in success.items()}
+            row |= {name: values[index].item() for name, values in success.items()}
             if flaws[index]:
                 shard.images.append(row | {"status": "error", "message": f"failed the re-check: {flaws[index]}"})
                 continue
@@ -157,7 +157,7 @@ class Referee:
                 shard.maps |= {f"{name}|{sample.id}": labels.numpy().astype(np.int16) for name, labels in maps.items()}
 
     def _seen(self, batch: Batch, result: Result, unit: Tensor) -> tuple[Tensor, list[Row]]:
-        """The prediction, and the margins of what stands in it where it comes from one pass."""
+        """Return the prediction, and the margins of what stands in it where it comes from one pass."""
         if result.prediction is not None:
             return result.prediction, [{} for _ in batch.ids]
         logits = self._logits(result.images)
@@ -167,16 +167,17 @@ class Referee:
     def _success(
         self, batch: Batch, perturbed: Perturbed, result: Result, prediction: Tensor, clean: Tensor
     ) -> dict[str, Tensor]:
-        """What a search for smallness is measured by: size before polishing, share won, and won at 8 bits."""
+        """Measure a search for smallness: size before polishing, pixels won, also at 8 bits, and of how many."""
         threat = self.perturbation.threat
         if result.raw_size is None or threat is None:
             return {}
         rounded = self.predict((result.images * 255).round() / 255)
-        shares = [won(threat, batch, seen, clean, perturbed.zones) for seen in (prediction, rounded)]
-        return {"raw_size": result.raw_size, "won": shares[0], "won_8bit": shares[1]}
+        pixels, counted = won(threat, batch, prediction, clean, perturbed.zones)
+        pixels_8bit, _ = won(threat, batch, rounded, clean, perturbed.zones)
+        return {"raw_size": result.raw_size, "won_pixels": pixels, "won_pixels_8bit": pixels_8bit, "aimed": counted}
 
     def _object_rows(self, row: Row, sample: Sample, maps: Mapping[str, Tensor]) -> Iterator[Row]:
-        """How many pixels of each true object are right before, after, and both."""
+        """Yield how many pixels of each true object are right before, after, and both."""
         true_objects = objects(sample.labels.numpy(), sample.valid.numpy(), self.data.background)
         clean, after = maps["clean"].numpy(), maps[row["goal"]].numpy()
         both = np.where(clean == after, clean, -1)
@@ -197,7 +198,7 @@ class Referee:
 
 
 def resized(perturbed: Perturbed, rule: Resize) -> Perturbed:
-    """What was perturbed at native size, as the model sees it."""
+    """Return what was perturbed at native size, as the model sees it."""
     results = [replace(result, images=resize_images(result.images, rule)) for result in perturbed.results]
     zones = {name: resize_mask(mask, rule) for name, mask in perturbed.zones.items()}
     return replace(perturbed, results=tuple(results), zones=zones)

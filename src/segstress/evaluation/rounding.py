@@ -18,7 +18,7 @@ LOST = 0.05  # accuracy that rounding may give back
 
 
 def round_off(run: Run, cells: Sequence[Cell], worker: Worker) -> list[Diagnosis]:
-    """One diagnosis for each attack whose images do not survive."""
+    """Return one diagnosis for each attack whose images do not survive."""
     diagnoses = []
     for cell in (cell for cell in cells if cell.perturbation["kind"] == "attack"):
         exact, rounded = _accuracies(run, cell, worker)
@@ -34,7 +34,7 @@ def round_off(run: Run, cells: Sequence[Cell], worker: Worker) -> list[Diagnosis
 
 
 def _accuracies(run: Run, cell: Cell, worker: Worker) -> tuple[float, float]:
-    """Accuracy on a few kept images, as they are and rounded."""
+    """Return the accuracy on a few kept images, as they are and rounded."""
     (kept, maps), referee = run.pictures(cell, run.kept(cell)[:SAMPLES]), worker.referee(cell)
     right, right_rounded, total = 0, 0, 0
     for key in sorted(key for key in kept if not key.startswith("miou|"))[:SAMPLES]:
@@ -51,5 +51,5 @@ def _accuracies(run: Run, cell: Cell, worker: Worker) -> tuple[float, float]:
 
 
 def _correct(prediction: Tensor, truth: Tensor) -> int:
-    """Pixels that are right; void is negative, and no prediction."""
+    """Count pixels that are right; void is negative, and no prediction."""
     return int((prediction == truth).sum())

@@ -15,23 +15,24 @@ Row = dict[str, Any]
 
 
 def row_of(id_: str, seed: int, sample: Sample | None = None) -> Row:
-    """The beginning of an image's row."""
+    """Return the beginning of an image's row."""
     row: Row = dict.fromkeys(("goal", "message", "finisher", "source"), "")
     row |= {"image": id_, "status": "ok", "seed": seed, "forwards": 0, "backwards": 0}
     if sample is not None:
         row["source"], row["message"] = sample.source, "; ".join(sample.notes)
         row["height"], row["width"] = sample.labels.shape
+        row["channels"] = len(sample.image)
     return row
 
 
 def trace_rows(ids: Sequence[str], perturbed: Perturbed) -> Iterator[Row]:
-    """How an attack got on, where it tells."""
+    """Yield how an attack got on, where it says so."""
     for id_, trace in zip(ids, perturbed.traces, strict=False):
         yield from ({"image": id_, "forwards": forwards, "correct": correct} for forwards, correct in trace.items())
 
 
 def count_rows(row: Row, tallies: Mapping[tuple[str, str], np.ndarray]) -> Iterator[Row]:
-    """The classes that occur in truth or prediction, zone by zone."""
+    """Yield the classes that occur in truth or prediction, zone by zone."""
     for (state, zone), tally in tallies.items():
         for klass in np.flatnonzero(tally[:, PREDICTED] + tally[:, ACTUAL]).tolist():
             hits, predicted, actual = tally[klass].tolist()

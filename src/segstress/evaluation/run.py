@@ -10,24 +10,29 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
-import torch
 import yaml
 
 from ..core import BadInput, digest, seed_of, to_plain
-from ..core.files import alone, write
+from ..core.files import alone
+from ..core.system import check_device
 from ..data import datasets
 from ..doctor import Diagnosis, admit, examine_model, keep_notes
-from ..models import forget, ready
+from ..models import forget, models, ready
+from ..planning.batching import parameters, settle
 from ..planning.battery_files import label
+from ..planning.channels import check_channels
 from ..planning.cost import unit_passes
 from ..planning.parts import check_truth
 from ..planning.plan import Plan, names, read_plan
 from ..results.run import Run
+from ..results.seal import seal_run
 from ..results.timings import note
-from ..runtime import Cell, Local, Progress, RunOptions, Store, Unit, record
+from ..runtime import Cell, Local, Numerics, Progress, RunOptions, Store, Unit, record, write_text
+from .resuming import check_schema, refuse_changed_data, reopen
 from .rounding import round_off
 from .schedule import Phase, phases, units
 from .worker import Worker
+from .worst_so_far import WorstSoFar
 
 COLUMNS = ("image", "status", "message")
 GALLERY = 24  # images of each dataset that always keep their pictures
@@ -52,45 +57,52 @@ def evaluate(
     plan = plan if isinstance(plan, Plan) else read_plan(plan)
     run_options, progress = run_options or RunOptions(), progress or Progress()
     folder = Path(out) if out else Path("runs") / _slug(plan)
-    _check_device(plan.numerics.device)
+    check_device(plan.numerics.device)
     with alone(folder):
         check_truth(plan)
+        check_channels(plan)
         store = Store(folder)
-        cells, before = _survey(plan)
-        _admit(store, cells)
+        check_schema(store)
+        cells, before, numerics = _survey(plan, folder)
+        cells = _admit(store, cells)
         admit(plan, before)
         _warn(before, progress)
-        record(folder, plan.numerics, allow_other=run_options.other_numerics)
-        labelled = replace(plan, battery_label=_battery_label(plan))
-        write(folder / "plan.yaml", yaml.safe_dump(to_plain(labelled), sort_keys=False).encode())
-        for cell in cells:
-            store.begin(cell)
-        worker = Worker(folder, plan.numerics, _pictured(plan, cells), tuple(plan.plugins), plan.done_at)
+        sources = [path for model in map(models.build, plan.models) for path in model.sources()]
+        record(folder, numerics, allow_other=run_options.other_numerics, sources=sources)
+        labelled = replace(plan, battery_label=_battery_label(plan), numerics=numerics)
+        write_text(folder / "plan.yaml", yaml.safe_dump(to_plain(labelled), sort_keys=False))
+        sets = {cell.fingerprints["data"]: datasets.build(cell.data) for cell in cells}
+        files = {data: found for data, dataset in sets.items() if (found := dataset.files())}
+        store.ask(cells, {data: plan.ids(dataset) for data, dataset in sets.items()}, files)
+        reopen(store, progress)
+        worker = Worker(folder, numerics, _pictured(plan, cells), tuple(plan.plugins), plan.done_at)
         for phase in phases(plan, store, cells, run_options.workers):
             _carry_out(phase, plan, store, worker, run_options, progress)
         run = Run(folder, plan)
         after = round_off(run, cells, worker)
         _warn(after, progress)
         keep_notes(folder, [*before, *after])
+        seal_run(run)
         done = FinishedRun(folder, *_messages(run))
         for note in done.notes:
             progress.warn(note)
         return done
 
 
-def _survey(plan: Plan) -> tuple[list[Cell], list[Diagnosis]]:
-    """Load each model once: the cells that it is asked for, and what speaks against it."""
+def _survey(plan: Plan, folder: Path) -> tuple[list[Cell], list[Diagnosis], Numerics]:
+    """Load each model once: the cells asked for, what speaks against it, and the images that a pass takes."""
     forget()
-    prints, diagnoses = [], []
+    prints, diagnoses, sizes = [], [], []
     for model in plan.models:
         network, weights = ready(model, plan.numerics.device, plan.numerics.torch_dtype())
         prints.append(weights)
+        sizes.append(parameters(network))
         diagnoses += examine_model(plan, model, network)
-    return plan.cells(prints), diagnoses
+    return plan.cells(prints), diagnoses, settle(plan, sizes, folder)
 
 
 def _battery_label(plan: Plan) -> str:
-    """The battery as figures name it; with other attacks beside it, or only those that fit a budget, they say so."""
+    """Return the battery as figures name it; other attacks beside it, or a budget's selection, are mentioned."""
     if not plan.battery or plan.attacks is None:
         return ""
     beside = f" and {len(plan.perturbations)} more" if plan.perturbations else ""
@@ -102,26 +114,22 @@ def _warn(diagnoses: Sequence[Diagnosis], progress: Progress) -> None:
         progress.warn(line)
 
 
-def _check_device(name: str) -> None:
-    try:
-        torch.zeros(1, device=name)
-    except (RuntimeError, AssertionError) as error:
-        raise BadInput(f"device '{name}' cannot be used: {str(error).splitlines()[0]}; try --device cpu") from error
-
-
-def _admit(store: Store, cells: Sequence[Cell]) -> None:
-    """A plan may add cells to a folder, never change or drop one that is there."""
-    wanted = {cell.key for cell in cells}
-    foreign = [cell.label for cell in store.cells() if cell.key not in wanted and not store.drop_empty(cell)]
+def _admit(store: Store, cells: Sequence[Cell]) -> list[Cell]:
+    """Let a plan add cells to a folder, never change or drop one; those that are there keep their names."""
+    wanted, there = {cell.identity for cell in cells}, store.cells()
+    foreign = [cell.label for cell in there if cell.identity not in wanted and not store.drop_empty(cell)]
     if foreign:
+        refuse_changed_data(store, cells)
         raise BadInput(
             f"{store.folder} holds another plan: its '{foreign[0]}' is not in this one, or was made with other "
             "weights, images or settings; choose another --out, or add to the plan instead of changing it"
         )
+    names = {cell.identity: cell.names for cell in there}
+    return [replace(cell, names=names.get(cell.identity, cell.names)) for cell in cells]
 
 
 def _pictured(plan: Plan, cells: Sequence[Cell]) -> frozenset[str]:
-    """The images whose pictures are kept: a few of each dataset, or all."""
+    """Return the images whose pictures are kept: a few of each dataset, or all."""
     keep: set[str] = set()
     for spec in {digest(dict(cell.data)): cell.data for cell in cells}.values():
         ids = plan.ids(datasets.build(spec))
@@ -133,12 +141,15 @@ def _carry_out(
     phase: Phase, plan: Plan, store: Store, worker: Worker, run_options: RunOptions, progress: Progress
 ) -> None:
     """Answer what a phase is missing."""
-    todo = units(plan, store, phase, run_options.shard_size, retry_errors=run_options.retry_errors)
+    todo = units(
+        plan, store, phase, worker.numerics.batch_size, run_options.shard_size, retry_errors=run_options.retry_errors
+    )
     passes = {_key(unit): unit_passes(unit) for unit in todo}
     progress.begin(sum(passes.values()), _answers(todo))
-    for unit, timings in Local(run_options.workers, plan.numerics.threads).map(worker, todo):
+    worst = WorstSoFar()
+    for unit, timings, left in Local(run_options.workers, worker.numerics.threads).map(worker, todo):
         note(store.folder, timings)
-        progress.advance(passes[_key(unit)], unit.label)
+        progress.advance(passes[_key(unit)], ", ".join(filter(None, (unit.label, worst.add(left)))))
 
 
 def _key(unit: Unit) -> tuple[str, tuple[str, ...]]:
@@ -146,7 +157,7 @@ def _key(unit: Unit) -> tuple[str, tuple[str, ...]]:
 
 
 def _answers(todo: Sequence[Unit]) -> str:
-    """What is asked for in a line, such as "96 answers (8 images x 12 perturbations)"."""
+    """Return what is asked for in a line, such as "96 answers (8 images x 12 perturbations)"."""
     steps = [(cell, ids) for unit in todo for cell, ids in unit.steps if ids]
     answers = sum(len(ids) for _, ids in steps)
     models = len({cell.fingerprints["model"] for cell, _ in steps})
@@ -159,7 +170,7 @@ def _answers(todo: Sequence[Unit]) -> str:
 
 
 def _messages(run: Run) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Every image that failed, with the reason; and what else is to be said of images, each once."""
+    """Return every image that failed, with the reason; and what else is to be said of images, each once."""
     errors: dict[str, None] = {}
     said: dict[str, set[str]] = {}
     for cell in run.cells:

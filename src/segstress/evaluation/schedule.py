@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..core import Perturbation, digest, perturbations, seed_of
-from ..core.files import write
+from ..core import digest, perturbations, seed_of
 from ..data import datasets
 from ..planning.battery_files import Battery
 from ..planning.cost import affordable_passes
 from ..planning.plan import Plan
 from ..results.run import Run
+from ..results.studies import CHOICE, read_choices
 from ..results.study import AttackSelection
-from ..runtime import Cell, Store, Unit
+from ..runtime import Cell, Store, Unit, write_json
 from .audit import SelectionRule, choose
 from .worker import finishers
+from .worst_so_far import harms
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Phase:
 
 
 def phases(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> Iterator[Phase]:
-    """One phase; or, with an audit, all attacks on what they leave of a sample, then those worth it on the rest."""
+    """Yield one phase; with an audit, all attacks on what they leave of a sample, then those worth it on the rest."""
 
     def everything(cell: Cell) -> list[str]:
         return plan.ids(datasets.build(cell.data))
@@ -53,10 +52,10 @@ def phases(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> Ite
 
 
 def _choices(plan: Plan, audited: Battery, store: Store, cells: Sequence[Cell], workers: int) -> list[AttackSelection]:
-    """The choice for each model, dataset and threat; once made it stands, so that a resumed run keeps to it."""
-    path = store.folder / "choice.json"
+    """Choose for each model, dataset and threat; once made it stands, so that a resumed run keeps to it."""
+    path = store.folder / CHOICE
     if path.exists():
-        return list(map(AttackSelection.read, json.loads(path.read_text())))
+        return read_choices(store.folder)
     choices = []
     for chain in chains(plan, cells, chained=True):
         if len(chain) > 1:
@@ -67,13 +66,13 @@ def _choices(plan: Plan, audited: Battery, store: Store, cells: Sequence[Cell], 
             spend = audited.rest(len(plan.ids(datasets.build(clean.data))))
             rule = SelectionRule(audited.tolerance, audited.core, spend, affordable)
             choices.append(choose(Run(store.folder), clean, chain, rule))
-    write(path, json.dumps([choice.plain() for choice in choices], indent=1).encode())
+    write_json(path, {"choices": [choice.plain() for choice in choices]})
     return choices
 
 
 def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cell]]:
-    """Cells that may spare each other images: the battery under one threat, in its order; every other cell alone."""
-    waves = [digest(perturbations.spec(change)) for change in plan.waves() if _harms(change)] if chained else []
+    """Group cells that may spare each other images: the battery under one threat, in order; others alone."""
+    waves = [digest(perturbations.spec(change)) for change in plan.waves() if harms(change)] if chained else []
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         threat = [dict(cell.fingerprints), cell.perturbation.get("threat")]
@@ -81,19 +80,11 @@ def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cel
     return list(groups.values())
 
 
-def _harms(change: Perturbation) -> bool:
-    """Whether wrong pixels are all that it is after: not a smaller delta, nor a prediction of its own choice."""
-    if change.parts:
-        return False  # no single image is as wrong as all its parts together
-    return change.threat is None or (math.isfinite(change.threat.radius) and change.threat.target is None)
-
-
-def units(plan: Plan, store: Store, phase: Phase, shard_size: int, *, retry_errors: bool) -> list[Unit]:
-    """What a phase is missing, cut into units of whole batches, at least `shard_size` images where there are as many.
+def units(plan: Plan, store: Store, phase: Phase, size: int, shard_size: int, *, retry_errors: bool) -> list[Unit]:
+    """Cut what a phase is missing into whole batches, at least `shard_size` images where there are as many.
 
     Which images make a batch follows from their places in the phase alone, never from the size of a shard or from what
     is missing, since a result may depend on its batch by rounding."""
-    size = plan.numerics.batch_size
     pending: list[Unit] = []
     for chain in chains(plan, phase.cells, chained=phase.chained):
         ids = phase.ids(chain[0])
@@ -112,7 +103,7 @@ def units(plan: Plan, store: Store, phase: Phase, shard_size: int, *, retry_erro
 
 
 def _whole(batches: Sequence[Sequence[str]], shard_size: int) -> Iterator[list[tuple[str, ...]]]:
-    """Batches that make up a shard."""
+    """Yield batches that make up a shard."""
     some: list[tuple[str, ...]] = []
     for batch in filter(None, batches):
         some.append(tuple(batch))

@@ -15,13 +15,13 @@ ARRAYS = (".npy", ".npz")  # files that hold more than 8 bits
 
 
 def score_plan(images: Path, **settings: Any) -> Plan:
-    """The plan that judges the images of a folder as they are; those outside the ball become error rows."""
+    """Return the plan that scores a folder's images as they are; those outside the ball become error rows."""
     attack = {"attack": "transfer", "source": str(images), "outside": "refuse", "keep": "last"}
     return read_plan({**settings, "perturbations": [attack]})
 
 
 def look_through(images: Path, plan: Plan) -> Iterator[str]:
-    """What is to be said of the files before they are judged; refused where they cannot be those of the data."""
+    """Yield what is to be said of the files before they are scored; refuse those that cannot be of the data."""
     stored = Stored(images)
     several = [id_ for id_, places in stored.places.items() if len(places) > 1]
     if several:

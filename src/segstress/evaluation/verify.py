@@ -1,9 +1,10 @@
-"""Evidence that anyone can re-check: stored images judged again, and a tenth of the rest attacked again."""
+"""Evidence that anyone can re-check: files, seal, tables, stored images and a fresh share of the attacks themselves."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import secrets
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,21 +12,29 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..attacks.alone import Alone, by_parts
+from ..attacks.alone import by_parts
 from ..attacks.multi_attack import first_wrong
-from ..core import Batch, Result, seed_of
-from ..data import resize, stack
+from ..attacks.search.feasible import norms
+from ..core import Batch, Result, seed_of, seeded
+from ..data import datasets, resize, stack
 from ..metrics.counts import ACTUAL, HITS, count
 from ..metrics.objects import objects
+from ..models import ready
 from ..results.part_frames import example_number
 from ..results.run import Run
-from ..runtime import Cell, Shard
+from ..results.seal import content, read_seal
+from ..runtime import Cell, other_rounding
+from ..runtime.shard_files import read_manifest
 from .recheck import faults
 from .referee import Referee
+from .repeating import Again, agree, differs
+from .tabulating import disagreements, unlike_clean
 from .worker import Worker
 
 SHARE = 0.1  # of the images without kept pictures that are attacked again
-SLACK = 0.005  # share of pixels that may differ where batches of another size change the rounding
+LENGTHS = 1e-3  # relative error that a stored length of a delta may have
+
+Tallies = Mapping[tuple[str, str], np.ndarray]  # (image, goal) -> (classes, 3), all valid pixels
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,12 @@ class Verdict:
     faults: tuple[str, ...]
     accuracy: float  # of the kept images, as stored
     accuracy_8bit: float  # of the same images after rounding to 8 bits
+    rounding: str = ""  # why counts may differ a little; nothing where they must be equal
+
+    @property
+    def accuracies(self) -> tuple[float, float]:
+        """Of the kept images, as stored and at 8 bits."""
+        return self.accuracy, self.accuracy_8bit
 
     @property
     def sound(self) -> bool:
@@ -45,52 +60,152 @@ class Verdict:
         return not self.faults
 
 
-Counts = Mapping[tuple[str, str], np.ndarray]  # (image, goal) -> (classes, 3), all valid pixels
+def verify(folder: Path, share: float = SHARE, *, everything: bool = False, seed: int | None = None) -> list[Verdict]:
+    """Check files and seal, then each cell: tables, kept images, and a share of its images attacked again.
 
-
-def verify(folder: Path) -> list[Verdict]:
-    """Referee a run's results again, cell by cell."""
+    The share is drawn afresh each time unless a seed is given; `everything` attacks kept images again too."""
     run = Run(folder)
-    cells = run.cells
     torch.set_num_threads(run.plan.numerics.threads)
+    draw = Draw(1.0 if everything else share, secrets.randbits(62) if seed is None else seed, everything)
     worker = Worker(folder, run.plan.numerics, frozenset(), tuple(run.plan.plugins))
-    return [_verify(run, cell, worker) for cell in cells]
+    rounding = other_rounding(run.environment)
+    cells = [_verify(run, cell, worker, draw, rounding) for cell in run.cells]
+    files = Verdict("files and seal", 0, 0, (*run.damage, *_broken_seal(run)), math.nan, math.nan)
+    return [files, *cells]
 
 
-def _verify(run: Run, cell: Cell, worker: Worker) -> Verdict:
-    stored = _stored(run, cell)
+def _broken_seal(run: Run) -> Iterator[str]:
+    """Say where the seal does not hold, all cells' contents hashed again."""
+    _, reason = read_seal(run)
+    yield from [reason] if reason else []
+    for cell in run.cells:
+        manifest = read_manifest(run.store.place(cell))
+        if manifest is not None and manifest[0] != content(run, cell):
+            yield f"cells/{cell.key} holds other results than those that were sealed"
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Which images are attacked again."""
+
+    share: float
+    seed: int
+    kept_too: bool = False
+
+    def ids(self, cell: Cell, ids: set[str], kept: set[str]) -> set[str]:
+        """Draw that share of a cell's images, at least one where there is any."""
+        others = ids if self.kept_too else ids - kept
+        number = math.ceil(self.share * len(others) - 1e-9)
+        return set(sorted(others, key=lambda id_: seed_of(self.seed, id_, f"verify {cell.identity}"))[:number])
+
+
+def _verify(run: Run, cell: Cell, worker: Worker, draw: Draw, rounding: str) -> Verdict:
     referee = worker.referee(cell)
-    if by_parts(referee.perturbation):
-        return _verify_parts(run, cell, worker, referee, referee.perturbation)
+    if not rounding and run.store.schema(cell) == 1 and worker.numerics.batch_size > 1:
+        rounding = "an earlier version did not note which images met the model together"
+    again = Again(run, cell, worker, exact=not rounding)
+    judged = _judge_parts(run, cell, referee) if by_parts(referee.perturbation) else _judge(again, referee)
+    clean = next(one for one in run.cells if one.perturbation["kind"] == "clean" and _beside(one, cell))
+    ids = {id_ for _, batch in again.batches for id_ in batch}
+    kept = set() if by_parts(referee.perturbation) else {id_ for id_, _ in judged.seen}
+    drawn = ids if cell is clean else draw.ids(cell, ids, kept)
+    doubtful = {*unlike_clean(run, cell, clean, exact=not rounding), *(judged.doubtful if not rounding else ())}
+    problems, repeated = again.differences(drawn | doubtful)
+    problems = [*_foreign(run, cell, worker), *disagreements(run, cell), *judged.problems, *problems]
+    right, right_8bit, total = np.sum(list(judged.seen.values()), axis=0) if judged.seen else (math.nan, math.nan, 1)
+    found = tuple(dict.fromkeys(problems))
+    return Verdict(cell.label, len(judged.seen), repeated, found, right / total, right_8bit / total, rounding)
+
+
+def _beside(one: Cell, other: Cell) -> bool:
+    return (one.fingerprints, one.seed) == (other.fingerprints, other.seed)
+
+
+def _foreign(run: Run, cell: Cell, worker: Worker) -> Iterator[str]:
+    """Say whether model or images are others than those of the run."""
+    _, weights = ready(cell.model, worker.numerics.device, worker.numerics.torch_dtype())
+    if weights != cell.fingerprints["model"]:
+        yield f"{cell.names['model']} has other weights than those of the run"
+    if run.store.schema(cell) > 1 and datasets.build(cell.data).fingerprint() != cell.fingerprints["data"]:
+        yield f"{cell.names['data']} holds other images or masks than those of the run"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What kept images showed when they were judged again."""
+
+    problems: tuple[str, ...]
+    seen: Mapping[tuple[str, str], tuple[int, int, int]]  # (image, goal) -> pixels right, right at 8 bits, counted
+    doubtful: frozenset[str] = frozenset()  # images whose counts differ by so little that rounding might do it
+
+
+def _judge(again: Again, referee: Referee) -> Judged:
+    """Judge every kept image again: ball, box, region, lengths of the delta, and counts."""
+    run, cell = again.run, again.cell
+    stored, places = _stored(run, cell), _places(run, cell)
+    rows = {(row["image"], row["goal"]): row for row in run.images(cell).to_pylist()}
     problems: list[str] = []
-    seen: dict[str, tuple[int, int, int]] = {}
+    seen: dict[tuple[str, str], tuple[int, int, int]] = {}
+    doubtful: set[str] = set()
+    random = _draws(referee)
     for kept in run.store.batches(cell, "kept"):
         for key, image in kept.items():
             goal, _, id_ = key.partition("|")
             batch = _batch(referee, id_)
             pixels = torch.from_numpy(image)[None].to(batch.images)
             problems += [f"{id_} ({goal}): {fault}" for fault in _faults(referee, batch, goal, pixels)]
-            tally, tally_8bit = (_tally(referee, batch, version) for version in (pixels, (pixels * 255).round() / 255))
-            problems += _differences({(id_, goal): tally}, stored, worker.numerics.batch_size)
-            seen[key] = (tally[:, HITS].sum(), tally_8bit[:, HITS].sum(), tally[:, ACTUAL].sum())
+            problems += _lengths(rows.get((id_, goal), {}), id_, goal, pixels - batch.images)
+            place, size = places.get(id_, (0, 1))
+            tally = _count(referee, batch, _predict(referee, pixels.expand(size, -1, -1, -1))[place : place + 1])
+            tally_8bit = _count(referee, batch, _predict(referee, (pixels * 255).round() / 255))
+            before, after = ({goal: value} if value is not None else {} for value in (stored.get((id_, goal)), tally))
+            fault = "" if random and size > 1 else differs(id_, goal, before, after, exact=False)
+            problems += [fault] if fault else []
+            if goal in before and not fault and not agree(before[goal], tally, exact=True):
+                doubtful.add(id_)
+            seen[id_, goal] = (tally[:, HITS].sum(), tally_8bit[:, HITS].sum(), tally[:, ACTUAL].sum())
         if cell.perturbation["kind"] == "multi-attack":
-            problems += _together(referee, cell.perturbation, kept, stored)
-    repeated = _tenth(cell, {id_ for id_, _ in stored} - {key.partition("|")[2] for key in seen})
-    problems += _differences(
-        _counts(_repeat(worker, cell, repeated).counts, len(referee.data.classes)), stored, worker.numerics.batch_size
-    )
-    right, right_8bit, total = np.sum(list(seen.values()), axis=0) if seen else (math.nan, math.nan, 1)
-    return Verdict(cell.label, len(seen), len(repeated), tuple(problems), right / total, right_8bit / total)
+            wrong, near = _together(referee, cell.perturbation, kept, stored)
+            problems += wrong
+            doubtful |= near
+    return Judged(tuple(problems), seen, frozenset(doubtful))
 
 
-def _tenth(cell: Cell, ids: Iterable[str]) -> tuple[str, ...]:
-    """The images that are attacked again."""
-    return tuple(id_ for id_ in sorted(ids) if seed_of(cell.seed, id_, "verify") < SHARE * 2**63)
+def _draws(referee: Referee) -> bool:
+    """Tell whether the model draws: then what it says of an image depends on those beside it, and is repeated whole."""
+    images = _batch(referee, referee.data.ids()[0]).images.to(referee.numerics.torch_dtype())
+    answers = []
+    for seed in (1, 2):
+        with seeded(seed, "", "verify"), torch.no_grad():
+            answers.append(referee.model(images))
+    return not torch.equal(*answers)
 
 
-def _verify_parts(run: Run, cell: Cell, worker: Worker, referee: Referee, alone: Alone) -> Verdict:
-    """Parts attacked alone: the erased objects that were kept, judged again, and all parts of a tenth of the images."""
-    problems, seen = [], []
+def _places(run: Run, cell: Cell) -> dict[str, tuple[int, int]]:
+    """Return the place of every image among those of its size that met the model together, and how many they were.
+
+    Rounding depends on both, hardly on what the others show: an image is judged again among copies of itself."""
+    rows = {row["image"]: row for row in run.images(cell).to_pylist() if row["status"] == "ok"}
+    places = {}
+    for _, batch in run.store.together(cell):
+        groups: dict[tuple[int, int], list[str]] = {}
+        for id_ in (id_ for id_ in batch if id_ in rows):
+            groups.setdefault((rows[id_]["height"], rows[id_]["width"]), []).append(id_)
+        places.update({id_: (place, len(group)) for group in groups.values() for place, id_ in enumerate(group)})
+    return places
+
+
+def _lengths(row: Mapping[str, Any], id_: str, goal: str, delta: torch.Tensor) -> Iterator[str]:
+    """Measure a kept delta again; a search for smallness stands or falls with it."""
+    for norm, length in norms(delta).items():
+        stored, found = row.get(norm), float(length)
+        if stored is not None and not math.isclose(stored, found, rel_tol=LENGTHS, abs_tol=1e-6):
+            yield f"{id_} ({goal}): stored {norm} {stored:.6g}, measured again {found:.6g}"
+
+
+def _judge_parts(run: Run, cell: Cell, referee: Referee) -> Judged:
+    """Judge kept erased objects again, each in the image that was made for it."""
+    problems, seen = [], {}
     for key, image in (item for kept in run.store.batches(cell, "kept") for item in kept.items()):
         goal, _, id_ = key.partition("|")
         batch = _batch(referee, id_)
@@ -101,19 +216,12 @@ def _verify_parts(run: Run, cell: Cell, worker: Worker, referee: Referee, alone:
             _right(referee, batch, part, version) for version in (pixels, (pixels * 255).round() / 255)
         )
         problems += [f"{id_} ({goal}): {stands} pixels of the object are right"] if stands else []
-        seen.append((stands, stands_8bit, int(part.sum())))
-    zone = "all" if alone.parts == "objects" else "sampled"
-    stored = _stored(run, cell, zone)
-    ids = sorted({id_ for id_, _ in stored})
-    repeated = _tenth(cell, ids) or tuple(ids[:1])  # of pixels no picture is kept, so some image must be attacked again
-    again = _counts(_repeat(worker, cell, repeated).counts, len(referee.data.classes), zone)
-    problems += _differences(again, stored, worker.numerics.batch_size)
-    right, right_8bit, total = np.sum(seen, axis=0) if seen else (math.nan, math.nan, 1)
-    return Verdict(cell.label, len(seen), len(repeated), tuple(problems), right / total, right_8bit / total)
+        seen[id_, key] = (stands, stands_8bit, int(part.sum()))
+    return Judged(tuple(problems), seen)
 
 
 def _object(referee: Referee, batch: Batch, number: int) -> torch.Tensor:
-    """The pixels of one object of an image."""
+    """Return the pixels of one object of an image."""
     true_objects = objects(batch.labels[0].cpu().numpy(), batch.valid[0].cpu().numpy(), referee.data.background)
     return torch.from_numpy(true_objects.components == number + 1).to(batch.labels.device)
 
@@ -123,7 +231,7 @@ def _right(referee: Referee, batch: Batch, part: torch.Tensor, pixels: torch.Ten
 
 
 def _faults(referee: Referee, batch: Batch, goal: str, pixels: torch.Tensor) -> list[str]:
-    """Ball, box and region of a kept image."""
+    """Check ball, box and region of a kept image."""
     change = referee.perturbation
     inside = None if change.threat is None else change.region  # a corruption may act before images are resized
     zones = {} if inside is None else {"inside": inside.mask(batch, referee.seed)}
@@ -135,9 +243,13 @@ def _batch(referee: Referee, id_: str) -> Batch:
     return stack([resize(referee.data.read(id_), referee.data.resize)]).to(referee.numerics.device)
 
 
-def _together(referee: Referee, spec: Mapping[str, Any], kept: Mapping[str, np.ndarray], stored: Counts) -> list[str]:
-    """What several attacks have fooled together, pixel by pixel from the image that each of them left."""
-    problems = []
+def _together(
+    referee: Referee, spec: Mapping[str, Any], kept: Mapping[str, np.ndarray], stored: Tallies
+) -> tuple[list[str], set[str]]:
+    """Check what several attacks have fooled together, pixel by pixel from the image that each of them left.
+
+    Return what is wrong, and the images whose counts differ by so little that rounding might do it."""
+    problems, doubtful = [], set()
     for id_ in sorted({key.partition("|")[2] for key in kept}):
         batch = _batch(referee, id_)
         together = _predict(referee, batch.images)
@@ -148,12 +260,13 @@ def _together(referee: Referee, spec: Mapping[str, Any], kept: Mapping[str, np.n
             again[id_, f"cumulative-{number}"] = _count(referee, batch, together)
         if spec["every_iterate"]:  # which also fools what only steps on the way did, and those are not kept
             again = {key: tally for key, tally in again.items() if stored[key][:, HITS].sum() > tally[:, HITS].sum()}
-        problems += _differences(again, stored, referee.numerics.batch_size)
-    return problems
-
-
-def _tally(referee: Referee, batch: Batch, pixels: torch.Tensor) -> np.ndarray:
-    return _count(referee, batch, _predict(referee, pixels))
+        for (image, goal), tally in again.items():
+            before = {goal: stored[image, goal]} if (image, goal) in stored else {}
+            fault = differs(image, goal, before, {goal: tally}, exact=referee.numerics.batch_size == 1)
+            problems += [fault] if fault else []
+            if not fault and not agree(before[goal], tally, exact=True):
+                doubtful.add(image)
+    return problems, doubtful
 
 
 def _predict(referee: Referee, pixels: torch.Tensor) -> torch.Tensor:
@@ -164,12 +277,8 @@ def _count(referee: Referee, batch: Batch, prediction: torch.Tensor) -> np.ndarr
     return count(prediction, batch.labels, batch.valid, len(referee.data.classes))[0].cpu().numpy()
 
 
-def _repeat(worker: Worker, cell: Cell, ids: Sequence[str]) -> Shard:
-    return worker.evaluate(cell, ids)
-
-
 def _stored(run: Run, cell: Cell, zone: str = "all") -> dict[tuple[str, str], np.ndarray]:
-    """Stored counts of the perturbed prediction over a zone, of every image and goal that has any."""
+    """Read stored counts of the perturbed prediction over a zone, of every image and goal that has any."""
     ids = run.ids(cell, "ok")
     tables = {
         goal: table for (goal, of, state), table in run.counts(cell, ids).items() if (of, state) == (zone, "perturbed")
@@ -180,28 +289,3 @@ def _stored(run: Run, cell: Cell, zone: str = "all") -> dict[tuple[str, str], np
         for id_, tally in zip(ids, table, strict=True)
         if tally.any()
     }
-
-
-def _counts(rows: Sequence[Mapping[str, Any]], classes: int, zone: str = "all") -> dict[tuple[str, str], np.ndarray]:
-    """Counts of the perturbed prediction over all valid pixels, or over those of another zone."""
-    tallies: dict[tuple[str, str], np.ndarray] = {}
-    for row in rows:
-        if (row["state"], row["zone"]) == ("perturbed", zone):
-            tally = tallies.setdefault((row["image"], row["goal"]), np.zeros((classes, 3), dtype=np.int64))
-            tally[row["class"]] = row["hits"], row["predicted"], row["actual"]
-    return tallies
-
-
-def _differences(again: Counts, stored: Counts, batch_size: int) -> list[str]:
-    """Where counting again gives other numbers than those stored."""
-    problems = []
-    for (id_, goal), tally in again.items():
-        if (id_, goal) not in stored:
-            problems.append(f"{id_} ({goal}): no stored counts")
-            continue
-        allowed = 0 if batch_size == 1 else SLACK * tally[:, ACTUAL].sum()
-        before = stored[id_, goal]
-        if np.abs(tally - before).max() > allowed:
-            right, now = before[:, HITS].sum(), tally[:, HITS].sum()
-            problems.append(f"{id_} ({goal}): stored {right} pixels right, counted again {now}")
-    return problems

@@ -40,7 +40,7 @@ class Witness:
         return replace(composed, zones=self.alone.zones(self.batch, self.seed))
 
     def see(self, strike: Strike) -> Tensor:
-        """What the original model predicts on each of these images."""
+        """Return what the original model predicts on each of these images."""
         originals = self.batch.pick([strike.place] * len(strike.images))
         wrong = faults(self.alone, originals, Result("any", strike.images, strike.size), {})
         self.flaws[strike.place] = next(filter(None, (self.flaws[strike.place], *wrong)), "")

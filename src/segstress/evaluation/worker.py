@@ -11,17 +11,21 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
 
 from ..core import BadImage, BadInput, import_source, perturbations
 from ..data import Sample, datasets, readable
+from ..data.ahead import read_ahead
 from ..metrics.counts import few
 from ..models import ready
 from ..models.folding import fold
+from ..models.mixed import Mixed
 from ..results.timings import Timing
 from ..runtime import Cell, Numerics, Shard, Store, Unit
 from .referee import Referee
 from .rows import row_of
+from .worst_so_far import Left, left_by
 
 
 @dataclass(frozen=True)
@@ -34,10 +38,16 @@ class Worker:
     plugins: tuple[str, ...] = ()
     done_at: float = 0.0  # share of correct pixels at which an image is finished
 
-    def __call__(self, unit: Unit) -> tuple[Unit, list[Timing]]:
-        """Evaluate a unit, cell after cell, and write a shard for each; the unit, and the times of its images."""
-        finished, timings = dict(unit.finished), []
-        decode = cache(datasets.build(unit.steps[0][0].data).read)  # all its cells look at the same images
+    def __call__(self, unit: Unit) -> tuple[Unit, list[Timing], list[Left]]:
+        """Evaluate a unit, cell after cell, and write a shard for each; the unit, its times, and what it left."""
+        read = datasets.build(unit.steps[0][0].data).read  # all its cells look at the same images
+        if self.numerics.device == "cpu":
+            return self._answer(unit, cache(read))
+        with read_ahead(read, [id_ for batch in unit.batches for id_ in batch]) as decode:
+            return self._answer(unit, decode)
+
+    def _answer(self, unit: Unit, decode: Callable[[str], Sample]) -> tuple[Unit, list[Timing], list[Left]]:
+        finished, timings, left_over = dict(unit.finished), [], []
         for cell, ids in unit.steps:
             left = [id_ for id_ in ids if id_ not in finished]
             started = time.perf_counter()
@@ -48,12 +58,13 @@ class Worker:
             timings += [Timing(cell.key, id_, elapsed / len(left)) for id_ in left]
             shard.images += [_spared(id_, cell.seed, finished[id_]) for id_ in ids if id_ in finished]
             Store(self.folder).add(cell, shard)
+            left_over += left_by(cell, shard.images)
             if len(unit.steps) > 1:
                 finished |= finishers(cell.key, shard.images, self.done_at)
-        return unit, timings
+        return unit, timings, left_over
 
     def evaluate(self, cell: Cell, ids: Sequence[str], decode: Callable[[str], Sample] | None = None) -> Shard:
-        """The answers of one cell to some images."""
+        """Return the answers of one cell to some images."""
         if not ids:
             return Shard()
         referee = self.referee(cell, decode)
@@ -65,18 +76,22 @@ class Worker:
                 shard.images.append(row_of(id_, referee.seed) | {"status": "error", "message": str(error)})
         for group in _by_size(samples, self.numerics.batch_size):
             shard.extend(_evaluate(referee, group))
+        for row in shard.images:
+            row["batch"] = ids[0]  # by which `verify` knows who met the model together
         return shard
 
     def referee(self, cell: Cell, decode: Callable[[str], Sample] | None = None) -> Referee:
-        """The referee of a cell; the model is loaded once a process."""
+        """Return the referee of a cell; the model is loaded once a process."""
         for plugin in self.plugins:
             import_source(plugin)
         dataset, numerics = datasets.build(cell.data), self.numerics
         network, _ = ready(cell.model, numerics.device, numerics.torch_dtype())
+        if numerics.channels_last:
+            network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         data = json.dumps(dict(cell.data), sort_keys=True)
         return Referee(
             model=network,
-            searched=_folded(network, data, numerics) if numerics.fold else None,
+            searched=_searched(network, data, numerics),
             data=dataset,
             decode=decode or dataset.read,
             perturbation=perturbations.build(cell.perturbation),
@@ -87,8 +102,16 @@ class Worker:
 
 
 @lru_cache(maxsize=2)
+def _searched(network: nn.Module, data: str, numerics: Numerics) -> nn.Module | None:
+    """Return the model as attacks see it, where that is another than the one that judges."""
+    searched = _folded(network, data, numerics) if numerics.fold else network
+    if numerics.dtype == "bfloat16":
+        searched = Mixed(searched).eval()
+    return None if searched is network else searched
+
+
 def _folded(network: nn.Module, data: str, numerics: Numerics) -> nn.Module:
-    """The model for searching, tried out on the first image that it answers, so that every worker decides alike."""
+    """Return the model for searching, tried out on the first image it answers, so that every worker decides alike."""
     dataset = datasets.build(json.loads(data))
     for sample in readable(dataset, dataset.ids()):
         with suppress(Exception):  # what the model raises on one image is told in that image's row
@@ -97,7 +120,7 @@ def _folded(network: nn.Module, data: str, numerics: Numerics) -> nn.Module:
 
 
 def _by_size(samples: Sequence[Sample], most: int) -> Iterator[list[Sample]]:
-    """Groups of one size, in the order of their first image."""
+    """Yield groups of one size, in the order of their first image."""
     groups: dict[tuple[int, ...], list[Sample]] = {}
     for sample in samples:
         groups.setdefault(tuple(sample.image.shape), []).append(sample)
@@ -106,7 +129,7 @@ def _by_size(samples: Sequence[Sample], most: int) -> Iterator[list[Sample]]:
 
 
 def _evaluate(referee: Referee, samples: Sequence[Sample]) -> Shard:
-    """Answers to a group; if it fails as a whole, to each of its images alone."""
+    """Answer for a group; if it fails as a whole, for each of its images alone."""
     void = [sample for sample in samples if not sample.valid.any()]
     if void:
         shard = Shard(images=[_failed(referee, sample, "skipped", "no valid pixel") for sample in void])
@@ -129,7 +152,7 @@ def _evaluate(referee: Referee, samples: Sequence[Sample]) -> Shard:
 
 
 def finishers(key: str, rows: Iterable[Mapping[str, Any]], done_at: float) -> dict[str, str]:
-    """The images that a cell left without correct pixels, or with as few as count as none."""
+    """Return the images that a cell left without correct pixels, or with as few as count as none."""
     known = (row for row in rows if row["status"] == "ok" and row["valid"])  # earlier versions did not count
     return {row["image"]: key for row in known if few(row["correct"], row["valid"], done_at)}
 

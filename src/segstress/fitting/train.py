@@ -13,7 +13,7 @@ import yaml
 from pydantic import Field
 from torch import nn
 
-from ..core import BadInput, import_source, settings, to_plain
+from ..core import BadInput, Seed, import_source, settings, to_plain
 from ..core.files import alone, write
 from ..data import load as load_data
 from ..models import models
@@ -49,7 +49,7 @@ class TrainingPlan:
     every: Count = 1  # epochs between validations
     save_every: Count = 500  # steps between states from which training can go on
     kept: Annotated[int, Field(ge=0)] = 0  # images held in memory once they are read
-    seed: int = 0
+    seed: Seed = 0
     device: str = "cpu"
     threads: Count = 1
     mixed: bool = False  # bfloat16 where torch thinks it safe
@@ -72,7 +72,7 @@ def train(plan: TrainingPlan, out: Path, watcher: Watcher | None = None, command
 
 
 def task_of(plan: TrainingPlan, device: str = "cpu", command: str = "") -> Task:
-    """What the plan's specs stand for."""
+    """Return what the plan's specs stand for."""
     recipe, data = recipes.build(plan.recipe), load_data(plan.data)
     unseen = None if plan.validation is None else load_data(plan.validation)
     return Task(
@@ -97,7 +97,7 @@ def task_of(plan: TrainingPlan, device: str = "cpu", command: str = "") -> Task:
 
 
 def _trainee(plan: TrainingPlan, recipe: Recipe, classes: int) -> Trainee:
-    """The network as the recipe wants it, with the weights that the plan begins with."""
+    """Return the network as the recipe wants it, with the weights that the plan begins with."""
     spec = models.read(plan.model)
     interface = models.build(spec).interface()
 
@@ -115,7 +115,7 @@ def _trainee(plan: TrainingPlan, recipe: Recipe, classes: int) -> Trainee:
 
 
 def _branches(spec: Mapping[str, Any], outputs: int) -> nn.Module:
-    """The architecture with other outputs; its own weights do not fit them."""
+    """Return the architecture with other outputs; its own weights do not fit them."""
     own = dataclasses.fields(models.get(spec["kind"]))
     if "classes" not in {setting.name for setting in own}:
         raise BadInput(f"model {spec['kind']}: the recipe needs {outputs} outputs, and this model cannot be given them")
@@ -125,7 +125,7 @@ def _branches(spec: Mapping[str, Any], outputs: int) -> nn.Module:
 
 
 def _admit(plan: TrainingPlan, out: Path) -> None:
-    """A folder belongs to one plan."""
+    """Refuse a folder that belongs to another plan."""
     path, plain = out / "plan.yaml", to_plain(plan)
     if path.exists():
         before = read_yaml(path.read_text(), str(path))
@@ -136,13 +136,13 @@ def _admit(plan: TrainingPlan, out: Path) -> None:
 
 
 def training_plans() -> dict[str, str]:
-    """The plans that made the zoo, by name: their text."""
+    """Return the plans that made the zoo, by name: their text."""
     folder = files("segstress.plans").joinpath("train")
     return {Path(path.name).stem: path.read_text() for path in folder.iterdir() if path.name.endswith(".yaml")}
 
 
 def read_training_plan(source: str | None, changes: Mapping[str, Any]) -> TrainingPlan:
-    """A plan by name or path, with what the command line changes; `share` and `attack` change its recipe."""
+    """Read a plan by name or path, with what the command line changes; `share` and `attack` change its recipe."""
     plain = {**({} if source is None else _read(source)), **changes}
     inner = {key: plain.pop(key) for key in ("share", "attack") if key in changes}
     if inner:

@@ -21,7 +21,7 @@ Counted = TypeVar("Counted", int, np.ndarray)
 def count(
     prediction: Int64[Tensor, "b h w"], labels: Int64[Tensor, "b h w"], zone: Bool[Tensor, "b h w"], classes: int
 ) -> Int64[Tensor, "b {classes} 3"]:
-    """Hits, predicted and actual pixels of each class inside the zone; a label equal to `classes` has no truth."""
+    """Count hits, predicted and actual pixels of each class inside the zone; the label `classes` has no truth."""
     # Pairs of label and prediction are counted once for all three; the last pair takes what is outside the zone, since
     # selecting pixels would be slower and would make a GPU wait.
     wide = classes + 1
@@ -35,7 +35,7 @@ def count(
 def predict(
     logits: Float[Tensor, "b k h w"], *, check: bool = True, without: Sequence[Int64[Tensor, "b h w"]] = ()
 ) -> Int64[Tensor, "b h w"]:
-    """The class with the largest logit at each pixel, but for those `without`; of equal ones the first.
+    """Return the class with the largest logit at each pixel, but for those `without`; of equal ones the first.
 
     NaN and infinity are refused. The check makes a GPU wait; a loop may leave it out now and then."""
     if without:
@@ -58,11 +58,11 @@ def predict(
 
 
 def few(correct: Counted, valid: Counted, share: float) -> Counted:
-    """Whether at most that share of the valid pixels is right, in integers: billionths of the pixels."""
+    """Tell whether at most that share of the valid pixels is right, in integers: billionths of the pixels."""
     return correct * BILLION <= round(BILLION * share) * valid
 
 
 def _check_finite(largest: Float[Tensor, "b h w"]) -> None:
-    """A NaN among the logits of a pixel is its maximum too, so one look at the maxima finds it."""
+    """Refuse a NaN: among the logits of a pixel it is the maximum too, so one look at the maxima finds it."""
     if not torch.isfinite(largest).all():
         raise BadImage("the model gives logits that are NaN or infinite")

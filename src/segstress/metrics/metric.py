@@ -38,7 +38,7 @@ class Metric(Protocol):
     declaration: Declaration
 
     def __call__(self, counts: Any, *, weights: Any = None, **rules: Any) -> Any:
-        """The figure; with weights (draws, images), one figure per draw."""
+        """Return the figure; with weights (draws, images), one figure per draw."""
         ...
 
 
@@ -50,7 +50,7 @@ class MetricRegistry(Registry[Metric]):
     """Metrics by name; each declares how reports show it, or it would be silently in none."""
 
     def register(self, name: str) -> Callable[[F], F]:
-        """Decorator: give a metric its name."""
+        """Give a metric its name, as a decorator."""
         if name.endswith(RESERVED):
             raise BadInput(f"metric '{name}': a name may not end in {' or '.join(RESERVED)}, which reports add")
 
@@ -73,7 +73,7 @@ def declare(
     zones: tuple[Zone, ...] = ("all", "regions"),
     headline: bool = True,
 ) -> Callable[[M], M]:
-    """Decorator above over_pool or over_images: say what Declaration explains; `chosen_by` is another image score."""
+    """Say above over_pool or over_images what Declaration explains; `chosen_by` is another image score."""
 
     def set_declaration(metric: M) -> M:
         score = chosen_by or metric.declaration.score
@@ -86,7 +86,7 @@ def declare(
 
 
 def over_pool(score: Score) -> Metric:
-    """Decorator: the score of all images put together as one large image."""
+    """Make a metric of the score of all images put together as one large image, as a decorator."""
 
     @functools.wraps(score)
     def metric(counts: Any, *, weights: Any = None, **rules: Any) -> Any:
@@ -99,7 +99,7 @@ def over_pool(score: Score) -> Metric:
 
 
 def over_images(score: Score) -> Metric:
-    """Decorator: the mean of the images' scores, without the images whose score is NaN."""
+    """Make a metric of the mean of the images' scores, without those that are NaN, as a decorator."""
 
     @functools.wraps(score)
     def metric(counts: Any, *, weights: Any = None, **rules: Any) -> Any:
@@ -120,7 +120,7 @@ def _declared(metric: Any, score: Score) -> Metric:
 def definition(
     name: str, *, absent: str = "present", void: int | str = "none", background: Literal["in", "out"] = "in"
 ) -> str:
-    """What a figure means, such as `NmIoU[absent=present, void=255, background=in]`."""
+    """Return what a figure means, such as `NmIoU[absent=present, void=255, background=in]`."""
     rules = [f"void={void}", f"background={background}"]
     if "absent" in inspect.signature(metrics.get(name)).parameters:
         rules.insert(0, f"absent={absent}")
@@ -129,11 +129,11 @@ def definition(
 
 
 def exact(counts: Array) -> Array:
-    """The same numbers in double precision, whatever their kind."""
+    """Return the same numbers in double precision, whatever their kind."""
     return counts.double() if isinstance(counts, Tensor) else counts.astype(np.float64, copy=False)
 
 
 def ratio(part: Any, whole: Any) -> Any:
-    """The quotient, NaN for 0 / 0."""
+    """Return the quotient, NaN for 0 / 0."""
     with np.errstate(invalid="ignore"):  # NaN is meant, so NumPy need not warn
         return part / whole

@@ -11,7 +11,7 @@ from .scores import columns
 
 
 def image_micro_iou(counts: Shaped[Array, "*images classes 3"]) -> Float64[Array, "*images"]:
-    """Hits over unions, each summed over classes: a / (2 - a) for an accuracy of a over all classes."""
+    """Return hits over unions, each summed over classes: a / (2 - a) for an accuracy of a over all classes."""
     hits, predicted, actual = (column.sum(-1) for column in columns(counts))
     return ratio(hits, (predicted + actual - hits) * (actual > 0))
 

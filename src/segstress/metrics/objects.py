@@ -22,7 +22,7 @@ class ImageObjects:
 
 
 def objects(labels: Int[np.ndarray, "h w"], valid: Bool[np.ndarray, "h w"], background: int | None) -> ImageObjects:
-    """8-connected pieces of the truth, class by class; void and background are no objects."""
+    """Find the 8-connected pieces of the truth, class by class; void and background are no objects."""
     components = np.zeros(labels.shape, dtype=np.int64)
     classes: list[int] = []
     for class_ in np.unique(labels[valid]):
@@ -35,7 +35,7 @@ def objects(labels: Int[np.ndarray, "h w"], valid: Bool[np.ndarray, "h w"], back
 
 
 def object_hits(pieces: ImageObjects, prediction: Int[np.ndarray, "h w"]) -> Int64[np.ndarray, " objects"]:
-    """Number of pixels of each object that are predicted as its class."""
+    """Count pixels of each object that are predicted as its class."""
     class_of = np.append(pieces.classes, -1)  # component 0 reads the last one: no class
     right = prediction == class_of[pieces.components - 1]
     return _areas(pieces.components * right, len(pieces.classes))
@@ -57,7 +57,7 @@ class SizeGroup(NamedTuple):
 def by_size(
     areas: Num[np.ndarray, " objects"], correct: Num[np.ndarray, " objects"], groups: int = 10
 ) -> list[SizeGroup]:
-    """Share of correct pixels of objects against their area, in equal groups by size (deciles by default)."""
+    """Group objects equally by size (deciles by default): the share of their correct pixels against their area."""
     if not len(areas):
         return []
     group = size_groups(areas, groups)
@@ -65,7 +65,7 @@ def by_size(
 
 
 def size_groups(areas: Num[np.ndarray, " objects"], groups: int = 10) -> Int64[np.ndarray, " objects"]:
-    """The group that each object belongs to; equal areas stay together, so a group may be larger or empty."""
+    """Return the group that each object belongs to; equal areas stay together, so a group may be larger or empty."""
     return np.searchsorted(np.quantile(areas, np.arange(1, groups) / groups), areas)
 
 

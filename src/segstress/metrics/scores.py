@@ -17,13 +17,13 @@ EVERYWHERE: tuple[Zone, ...] = ("all", "foreground", "regions")
 
 
 def image_accuracy(counts: Shaped[Array, "*images classes 3"]) -> Float64[Array, "*images"]:
-    """Share of correct pixels of each image; NaN where no pixel has a truth."""
+    """Return the share of correct pixels of each image; NaN where no pixel has a truth."""
     hits, _, actual = columns(counts)
     return ratio(hits.sum(-1), actual.sum(-1))
 
 
 def image_miou(counts: Shaped[Array, "*images classes 3"], absent: Absent = "present") -> Float64[Array, "*images"]:
-    """Mean IoU of each image over the classes that the rule takes; NaN where no pixel has a truth."""
+    """Return the mean IoU of each image over the classes that the rule takes; NaN where no pixel has a truth."""
     hits, predicted, actual = columns(counts)
     union = predicted + actual - hits
     iou = hits / (union + (union == 0))
@@ -33,7 +33,7 @@ def image_miou(counts: Shaped[Array, "*images classes 3"], absent: Absent = "pre
 
 
 def classes_taken(union: Array, actual: Array, absent: str) -> Array:
-    """Which classes a mean takes: those with a union (`present`), with a truth (`truth`) or all (`fixed`)."""
+    """Tell which classes a mean takes: those with a union (`present`), with a truth (`truth`) or all (`fixed`)."""
     if absent not in get_args(Absent):
         raise BadInput(f"absent: expected one of {', '.join(get_args(Absent))}, found '{absent}'")
     return {"present": union > 0, "truth": actual > 0, "fixed": union >= 0}[absent]
@@ -102,28 +102,28 @@ class ClassTable(Generic[Array]):
 
 
 def class_table(counts: Shaped[Array, "images classes 3"]) -> ClassTable[Array]:
-    """One line per class, of the pooled counts."""
+    """Return one line per class, of the pooled counts."""
     hits, predicted, actual = columns(counts.sum(0))
     union = predicted + actual - hits
     return ClassTable(ratio(hits, union), ratio(hits, actual), ratio(hits, predicted), predicted, actual)
 
 
 def foreground(counts: Shaped[Array, "*images classes 3"], background: int) -> Shaped[Array, "*images others 3"]:
-    """Counts of the zone `foreground` without the background class, which has no truth there."""
+    """Return the counts of the zone `foreground` without the background class, which has no truth there."""
     return counts[..., [class_ for class_ in range(counts.shape[-2]) if class_ != background], :]
 
 
 def left_out(counts: Shaped[Array, "images classes 3"]) -> int:
-    """Number of images without a pixel that has a truth: NaN by themselves, absent from every mean."""
+    """Count images without a pixel that has a truth: NaN by themselves, absent from every mean."""
     return int((counts[..., ACTUAL].sum(-1) == 0).sum())
 
 
 def rce(clean: float, perturbed: float) -> float:
-    """Relative change of a score against clean on the same zone (arXiv:2504.01632); NaN where clean is 0."""
+    """Return the relative change of a score against clean in the same zone (arXiv:2504.01632); NaN where clean is 0."""
     return (clean - perturbed) / clean if clean else math.nan
 
 
 def columns(counts: Shaped[Array, "*images classes 3"]) -> tuple[Array, Array, Array]:
-    """Hits, predicted and actual pixels of each class, in double precision."""
+    """Return hits, predicted and actual pixels of each class, in double precision."""
     numbers = exact(counts)
     return numbers[..., HITS], numbers[..., PREDICTED], numbers[..., ACTUAL]

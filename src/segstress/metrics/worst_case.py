@@ -35,7 +35,7 @@ def choose_worst(
     counts: Int64[np.ndarray, "attacks images classes 3"],
     answered: Bool[np.ndarray, "attacks images"],
 ) -> WorstCase:
-    """The worst case of a metric, chosen as the metric declares."""
+    """Return the worst case of a metric, chosen as the metric declares."""
     return (greedy if declared.pooled else lowest)(counts, answered, declared.score)
 
 
@@ -44,7 +44,7 @@ def lowest(
     answered: Bool[np.ndarray, "attacks images"],
     score: ImageScore = image_accuracy,
 ) -> WorstCase:
-    """The attack with the lowest score of each image; of equal ones the first."""
+    """Return the attack with the lowest score of each image; of equal ones the first."""
     return _select(counts, answered, _values(counts, answered, score).argmin(0), score)
 
 
@@ -53,7 +53,7 @@ def tied(
     answered: Bool[np.ndarray, "attacks images"],
     score: ImageScore = image_accuracy,
 ) -> Bool[np.ndarray, " images"]:
-    """Images whose lowest score is reached by more than one attack."""
+    """Return the images whose lowest score is reached by more than one attack."""
     values = _values(counts, answered, score)
     return ((values == values.min(0)) & np.isfinite(values)).sum(0) > 1
 
@@ -63,7 +63,7 @@ def greedy(
     answered: Bool[np.ndarray, "attacks images"],
     score: ImageScore = image_miou,
 ) -> WorstCase:
-    """The lowest score of all images put together, CmIoU for image_miou, found by local search (arXiv:2306.12941).
+    """Seek the lowest score of all images put together, CmIoU for image_miou, by local search (arXiv:2306.12941).
 
     It starts from each attack alone, and from the image minima of accuracy and of the score."""
     minima = [_values(counts, answered, by).argmin(0) for by in (image_accuracy, score)]
@@ -78,7 +78,7 @@ def bound(
     answered: Bool[np.ndarray, "attacks images"],
     absent: Absent = "present",
 ) -> float:
-    """No choice has a lower CmIoU: the mean of each class's own minimum over the classes that any choice may show."""
+    """Bound CmIoU from below: the mean of each class's own minimum over the classes that any choice may show."""
     hits, predicted, actual = columns(_complete(counts, answered)[0])
     union = predicted + actual - hits
     taken = classes_taken(union.max((0, 1)), actual.max((0, 1)), absent)
@@ -86,7 +86,7 @@ def bound(
 
 
 def _lowest_ious(hits: np.ndarray, union: np.ndarray) -> np.ndarray:
-    """The least pooled IoU of each class over all choices, exact by Dinkelbach's iteration for ratios of sums."""
+    """Return the least pooled IoU of each class over all choices, by Dinkelbach's iteration for ratios of sums."""
     lowest_iou = np.ones(hits.shape[-1])
     while True:
         choice = (hits - lowest_iou * union).argmin(0)[None]
@@ -112,7 +112,7 @@ def _descend(counts: np.ndarray, chosen: np.ndarray, score: ImageScore) -> tuple
 def _sweep(
     counts: np.ndarray, chosen: np.ndarray, totals: np.ndarray, score: ImageScore
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One pass over the images in order; every start moves each image to the attack that is best for its score."""
+    """Pass over the images in order; every start moves each image to the attack that is best for its score."""
     starts = np.arange(len(chosen))
     for image in range(counts.shape[1]):
         now = chosen[:, image]
@@ -125,22 +125,22 @@ def _sweep(
 
 
 def _values(counts: np.ndarray, answered: np.ndarray, score: ImageScore) -> np.ndarray:
-    """Scores, infinite where there is no candidate."""
+    """Return the scores, infinite where there is no candidate."""
     return _nan_last(np.where(_candidates(counts, answered), score(counts), np.inf))
 
 
 def _nan_last(values: np.ndarray) -> np.ndarray:
-    """Infinite for NaN, which would else be the lowest."""
+    """Put infinity for NaN, which would else be the lowest."""
     return np.where(np.isnan(values), np.inf, values)
 
 
 def _candidates(counts: np.ndarray, answered: np.ndarray) -> np.ndarray:
-    """Where an attack answered and the image has a truth to compare with."""
+    """Tell where an attack answered and the image has a truth to compare with."""
     return answered & (counts[..., ACTUAL].sum(-1) > 0)
 
 
 def _complete(counts: np.ndarray, answered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Counts without holes, where the attack of lowest accuracy stands in for no candidate, and whose they are."""
+    """Fill holes in counts, the attack of lowest accuracy standing in for no candidate; return whose they are too."""
     candidates = _candidates(counts, answered)
     by_accuracy = _values(counts, answered, image_accuracy).argmin(0)
     owner = np.where(candidates, np.arange(len(counts))[:, None], by_accuracy)
@@ -149,7 +149,7 @@ def _complete(counts: np.ndarray, answered: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _select(counts: np.ndarray, answered: np.ndarray, chosen: np.ndarray, score: ImageScore) -> WorstCase:
-    """The chosen counts, and NOBODY where even the best is no candidate."""
+    """Return the chosen counts, and NOBODY where even the best is no candidate."""
     images = np.arange(len(chosen))
     possible = _candidates(counts, answered)[chosen, images]
     picked = counts[chosen, images] * possible[:, None, None]

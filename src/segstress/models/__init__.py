@@ -3,9 +3,22 @@
 from ..core import import_all as _import_all
 from .checkpoint import save
 from .interface import Interface, Pad
+from .legend import Legend
 from .model import Model, fingerprint, forget, load, models, ready
 from .segmenter import Segmenter
 
 _import_all(__name__, __path__)
 
-__all__ = ["Interface", "Model", "Pad", "Segmenter", "fingerprint", "forget", "load", "models", "ready", "save"]
+__all__ = [
+    "Interface",
+    "Legend",
+    "Model",
+    "Pad",
+    "Segmenter",
+    "fingerprint",
+    "forget",
+    "load",
+    "models",
+    "ready",
+    "save",
+]

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import safetensors
 from safetensors.torch import save as to_bytes
@@ -14,33 +14,30 @@ from torch import nn
 
 from ..core import BadInput, settings
 from .interface import Interface
-from .model import Model, models, readable
+from .legend import Legend
+from .model import FileModel, Model, models
 from .weights import load_weights
 
 
 @models.register("checkpoint")
 @settings
-class Checkpoint(Model):
+class Checkpoint(FileModel):
     """What training has saved: `checkpoint:runs/mine/model.safetensors`."""
 
-    positional: ClassVar = "path"
-    path: Path
-
-    @property
-    def label(self) -> str:
-        """The name of the file."""
-        return readable(self.path.stem)
-
     def network(self) -> nn.Module:
-        """The architecture on the card, filled with the weights."""
+        """Build the architecture on the card and fill it with the weights."""
         return restore(self.path)
 
     def known(self) -> Interface:
-        """What the card's architecture says."""
+        """Return what the card's architecture says."""
         return architecture(self.path).interface()
 
+    def legend(self) -> Legend | None:
+        """Return the classes of the card's architecture."""
+        return architecture(self.path).legend()
+
     def sources(self) -> tuple[Path, ...]:
-        """The code of the card's architecture."""
+        """Return the code of the card's architecture."""
         return architecture(self.path).sources()
 
 
@@ -48,7 +45,7 @@ def save(network: nn.Module, path: Path, card: Mapping[str, Any]) -> None:
     """Write weights and card, whole or not at all; the card's `architecture` is a model spec without weights."""
     models.build(card["architecture"])
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with temporary.open("wb") as file:
             file.write(to_bytes(tensors, metadata={"card": json.dumps(card, sort_keys=True)}))
@@ -60,14 +57,14 @@ def save(network: nn.Module, path: Path, card: Mapping[str, Any]) -> None:
 
 
 def restore(path: Path) -> nn.Module:
-    """The network that was saved, bare and trainable."""
+    """Return rebuild the network that was saved, bare and trainable."""
     network = architecture(path).network()
     load_weights(network, path)
     return network
 
 
 def architecture(path: Path) -> Model:
-    """Settings of the network that a checkpoint's weights belong to."""
+    """Read the settings of the network that a checkpoint's weights belong to."""
     card = read_card(path)
     if "architecture" not in card:
         raise BadInput(f"checkpoint '{path}': its card has no 'architecture', a model spec such as compact:cnn")
@@ -75,7 +72,7 @@ def architecture(path: Path) -> Model:
 
 
 def read_card(path: Path) -> dict[str, Any]:
-    """What is known of a checkpoint, from its header or from the JSON file next to it."""
+    """Read what is known of a checkpoint, from its header or from the JSON file next to it."""
     if not path.is_file():
         raise BadInput(f"checkpoint '{path}' does not exist; expected a .safetensors file")
     beside = path.with_suffix(".json")

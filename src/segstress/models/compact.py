@@ -42,7 +42,7 @@ class Compact(Model):
         return readable(self.name)
 
     def network(self) -> nn.Module:
-        """The architecture with weights by seed, or what the zoo holds under the name."""
+        """Build the architecture with weights by seed, or read what the zoo holds under the name."""
         if self.name not in ARCHITECTURES:
             check_known("compact model", self.name, [*ARCHITECTURES, *zoo()])
             return restore(zoo()[self.name])
@@ -52,5 +52,5 @@ class Compact(Model):
 
 
 def zoo() -> dict[str, Path]:
-    """The checkpoints that come with the package, by name."""
+    """Return the checkpoints that come with the package, by name."""
     return {path.stem: path for path in sorted(ZOO.glob("*.safetensors"))}

@@ -38,13 +38,13 @@ class Ensemble(Model):
         return readable("+".join(f"{share:g}-{member.label}" for share, member in pairs))
 
     def network(self) -> nn.Module:
-        """The mixture; a member without a share is not even loaded."""
+        """Load and mix the members; one without a share is not even loaded."""
         pairs = [(member, share) for member, share in zip(self.members, self.shares, strict=True) if share > 0]
         return Mixture([load(member) for member, _ in pairs], [share for _, share in pairs])
 
     def sources(self) -> tuple[Path, ...]:
-        """The code of every member."""
-        return tuple(path for member in self.members for path in member.sources())
+        """Return the code of every member."""
+        return tuple(path for member in self.members for path in member.files())
 
 
 class Mixture(nn.Module):
@@ -56,7 +56,7 @@ class Mixture(nn.Module):
         self.shares = tuple(shares)
 
     def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
-        """Log-probabilities, which are valid logits."""
+        """Return log-probabilities, which are valid logits."""
         answers: list[Tensor] = [member(images) for member in self.members]
         classes = {answer.shape[1] for answer in answers}
         if len(classes) > 1:

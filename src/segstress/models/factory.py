@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import Field
 from torch import nn
 
-from ..core import BadInput, import_source, settings
+from ..core import BadInput, settings
+from .functions import find_function, source_file
 from .model import models, readable
 from .weights import Weighted
 
@@ -33,32 +33,22 @@ class Factory(Weighted):
         return readable(name if stem == name else f"{name}-{stem}")
 
     def network(self) -> nn.Module:
-        """What the function returns, with the weights if any are named."""
+        """Call the function, and load the weights if any are named."""
         keywords = self.arguments if self.classes is None else {"classes": self.classes, **self.arguments}
-        function = self._find()
+        function = find_function("factory", self.function)
         try:
             inspect.signature(function).bind(**keywords)
         except (TypeError, ValueError) as error:
             raise BadInput(f"{self.function} cannot be called with {keywords}: {error}") from error
-        network = function(**keywords)
+        try:
+            network = function(**keywords)
+        except (Exception, SystemExit) as error:  # it is the user's code, and may raise anything
+            raise BadInput(f"{self.function} raised {type(error).__name__}: {error}") from error
         if not isinstance(network, nn.Module):
             raise BadInput(f"{self.function} returned {type(network).__name__}; expected a torch.nn.Module")
         self.fill(network)
         return network
 
     def sources(self) -> tuple[Path, ...]:
-        """The file that is named."""
-        return (Path(str(import_source(self._split()[0]).__file__)),)
-
-    def _find(self) -> Callable[..., object]:
-        source, name = self._split()
-        found: object = getattr(import_source(source), name, None)
-        if not callable(found):
-            raise BadInput(f"{source} has no function '{name}'")
-        return found
-
-    def _split(self) -> tuple[str, str]:
-        source, _, name = self.function.rpartition(":")
-        if not source:
-            raise BadInput(f"factory '{self.function}': expected file.py:function or module:function")
-        return source, name
+        """Return the file that is named."""
+        return (source_file("factory", self.function),)

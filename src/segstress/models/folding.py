@@ -24,7 +24,7 @@ class Folded(nn.Module):
         self.exact, self.quick = exact, quick
 
     def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
-        """Logits of every pixel."""
+        """Return the logits of every pixel."""
         searching = images.requires_grad and torch.is_grad_enabled()
         logits: Tensor = self.quick(images) if searching else self.exact(images)
         return logits
@@ -40,7 +40,7 @@ class Folding:
 
 
 def fold(model: nn.Module, images: Float[Tensor, "b c h w"]) -> Folding:
-    """Fold what can be; kept only if the logits on the given images agree."""
+    """Fold what can be; keep it only if the logits on the given images agree."""
     quick = copy.deepcopy(model)
     pairs = adjacent(quick, images)
     _merge(quick, pairs)
@@ -52,7 +52,7 @@ def fold(model: nn.Module, images: Float[Tensor, "b c h w"]) -> Folding:
 
 
 def adjacent(model: nn.Module, images: Float[Tensor, "b c h w"]) -> list[Pair]:
-    """Convolutions whose every answer goes into one BatchNorm and nowhere else.
+    """Find convolutions whose every answer goes into one BatchNorm and nowhere else.
 
     Hooks tell which layer made and took a tensor, the graph of the gradient tells who else used it. This needs no
     tracing of code, so it serves networks with branches and loops as well."""
@@ -79,7 +79,7 @@ def adjacent(model: nn.Module, images: Float[Tensor, "b c h w"]) -> list[Pair]:
 
 
 def _convolution(layer: nn.Module) -> bool:
-    """Exactly these types: a subclass may do something else with its weight."""
+    """Accept exactly these types: a subclass may do something else with its weight."""
     return type(layer) is nn.Conv2d or (type(layer) is nn.ConvTranspose2d and layer.groups == 1)
 
 
@@ -88,7 +88,7 @@ def _norm(layer: nn.Module) -> bool:
 
 
 def _uses(root: Any) -> Counter[Any]:
-    """How often each node of a gradient's graph is used."""
+    """Count how often each node of a gradient's graph is used."""
     uses: Counter[Any] = Counter()
     waiting = [] if root is None else [root]  # a model without gradient has no graph
     while waiting:

@@ -50,7 +50,9 @@ EXTRAS = {  # a test holds this equal to pyproject.toml
 
 @contextmanager
 def framework(extra: str) -> Iterator[None]:
-    """Around imports that need an extra of segstress: missing, too old and broken are three different complaints."""
+    """Yield guard imports that need an extra of segstress.
+
+    Missing, too old and broken are three different complaints."""
     for package in EXTRAS[extra]:
         _check(package, extra)
     declare_operators()
@@ -81,7 +83,7 @@ def declare_operators() -> torch.library.Library | None:
 
 
 def _compiled() -> bool:
-    """Whether torchvision's operators load, without importing torchvision, which would stay behind in halves."""
+    """Say whether torchvision's operators load, without importing torchvision, which would stay behind in halves."""
     found = importlib.util.find_spec("torchvision")
     folder = Path(found.origin).parent if found and found.origin else Path()
     files = [folder / f"_C{suffix}" for suffix in importlib.machinery.EXTENSION_SUFFIXES]
@@ -104,7 +106,7 @@ def _check(package: Package, extra: str) -> None:
 
 
 def _found(module: str) -> bool:
-    """Whether there is such a module; its parents are not imported."""
+    """Say whether there is such a module; its parents are not imported."""
     top = module.partition(".")[0]
     if module in sys.modules or top in sys.modules:
         return sys.modules.get(module, sys.modules.get(top)) is not None
@@ -112,7 +114,7 @@ def _found(module: str) -> bool:
 
 
 def _version(package: Package) -> str:
-    """Of what is installed; empty where it came without metadata."""
+    """Return the version that is installed; empty where it came without metadata."""
     for name in package.distributions or (package.module,):
         try:
             return importlib.metadata.version(name)
@@ -122,7 +124,7 @@ def _version(package: Package) -> str:
 
 
 def _key(version: str) -> tuple[int, ...]:
-    """The numbers of a version, for comparing."""
+    """Return the numbers of a version, for comparing."""
     return tuple(int(number) for number in re.findall(r"\d+", version.partition("+")[0])[:3])
 
 
@@ -135,7 +137,7 @@ def _remove(extra: str, before: set[str]) -> None:
 
 
 def _installed(extra: str) -> str:
-    """What is installed for an extra, with versions."""
+    """List what is installed for an extra, with versions."""
     found = [f"{package.module} {_version(package)}".strip() for package in EXTRAS[extra]]
     return f"{', '.join(found)} beside torch {torch.__version__}"
 

@@ -15,9 +15,17 @@ from torch.nn import functional
 from ..core import BadInput, settings
 from .frameworks import framework
 from .interface import Interface
+from .legend import Legend
+from .loading import Loaded, remember
 from .model import Model, first_line, models, readable
 
-MASKED = ("maskformer", "mask2former", "oneformer")  # model types that answer by masks with a class each
+MASKED = (
+    "maskformer",
+    "mask2former",
+    "oneformer",
+    "eomt",
+    "eomt_dinov3",
+)  # model types that answer by masks with a class each
 RULES = ("preprocessor_config.json", "processor_config.json")  # where transformers keep how images go in
 VOCABULARIES = ("tokenizer.json", "vocab.json")
 HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
@@ -38,7 +46,7 @@ class HuggingFace(Model):
         return readable((self.path.parent if self._bare() else self.path).name)
 
     def known(self) -> Interface:
-        """Normalisation as the folder's preprocessor says; logits are made larger inside the graph."""
+        """Read the normalisation from the folder's preprocessor; logits are made larger inside the graph."""
         rules = self._rules()
         normalise = rules.get("do_normalize", "image_mean" in rules)
         normalised = {"mean": rules["image_mean"], "std": rules["image_std"]} if normalise else {}
@@ -47,8 +55,15 @@ class HuggingFace(Model):
         bgr = bool(rules.get("do_flip_channel_order"))
         return Interface(upsample="bilinear", bgr=bgr, scale=scale, **normalised)
 
+    def legend(self) -> Legend | None:
+        """Read the names of the classes from config.json; LABEL_0 is no name."""
+        file = self._folder() / "config.json"
+        told = json.loads(file.read_text()).get("id2label", {}) if file.is_file() else {}
+        names = tuple(str(told[key]) for key in sorted(told, key=int))
+        return None if all(map(re.compile(r"LABEL_\d+").fullmatch, names)) else Legend(names)
+
     def _rules(self) -> dict[str, Any]:
-        """How the preprocessor treats images; without one only the user can know."""
+        """Read how the preprocessor treats images; without one only the user can know."""
         folder = self._folder()
         for file in filter(Path.is_file, (folder / name for name in RULES)):
             rules: dict[str, Any] = json.loads(file.read_text())
@@ -64,7 +79,7 @@ class HuggingFace(Model):
         return {}
 
     def network(self) -> nn.Module:
-        """The network; one that answers by masks gives per-pixel scores instead."""
+        """Load the network; one that answers by masks gives per-pixel scores instead."""
         folder = self._folder()
         if not (folder / "config.json").is_file():
             raise BadInput(
@@ -91,13 +106,15 @@ class HuggingFace(Model):
         if report["missing_keys"]:
             missing = sorted(report["missing_keys"])
             raise BadInput(f"'{self.path}' lacks weights: {', '.join(missing[:3])} ({len(missing)})")
+        left_out = tuple(sorted(report["unexpected_keys"]))
+        remember(network, Loaded(used=tuple(network.state_dict()), left_out=left_out, source=str(folder)))
         return network
 
     def _bare(self) -> bool:
         return self.path.name == "config.json"
 
     def _folder(self) -> Path:
-        """Where the files are; a name on the hub is looked up in the cache, and nothing is ever downloaded."""
+        """Find where the files are; a name on the hub is looked up in the cache, and nothing is ever downloaded."""
         if self._bare():
             return self.path.parent
         name = self.path.as_posix()
@@ -115,7 +132,7 @@ class HuggingFace(Model):
 
 
 def _task(folder: Path, length: int) -> Tensor:
-    """The words by which OneFormer is asked for semantic segmentation, as numbers."""
+    """Turn the words by which OneFormer is asked for semantic segmentation into numbers."""
     from transformers import AutoTokenizer
 
     if not any((folder / name).is_file() for name in VOCABULARIES):  # transformers would make up an empty one
@@ -136,7 +153,7 @@ class Masked(nn.Module):
         self.register_buffer("task", task)
 
     def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
-        """Logarithm of the summed class probability of all masks on a pixel; the last class stands for no object."""
+        """Return the log of all masks' summed class probability on a pixel; the last class stands for no object."""
         asked = {} if self.task is None else {"task_inputs": self.task.expand(len(images), -1)}
         answer = self.network(pixel_values=images, **asked)
         classes = answer.class_queries_logits.softmax(-1)[..., :-1]

@@ -18,7 +18,7 @@ def _pair(value: Any) -> Any:
 
 
 def _pad(value: Any) -> Any:
-    """`32` and `8,1` are how a command line writes the mapping."""
+    """Read `32` and `8,1`, as a command line writes the mapping."""
     if isinstance(value, int):
         return Pad(multiple=value)
     return Pad(multiple=value[0], plus=value[1]) if isinstance(value, list | tuple) and len(value) == 2 else value
@@ -31,7 +31,8 @@ def _not_zero(numbers: tuple[float, ...]) -> tuple[float, ...]:
 
 
 Count = Annotated[int, Field(ge=1)]
-Numbers = Annotated[tuple[float, ...], BeforeValidator(_several), Field(min_length=1)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Numbers = Annotated[tuple[Finite, ...], BeforeValidator(_several), Field(min_length=1)]
 Size = Annotated[tuple[Count, Count], BeforeValidator(_pair)]  # height and width in pixels; one number is a square
 
 
@@ -43,7 +44,7 @@ class Pad:
     plus: Annotated[int, Field(ge=0)] = 0
 
     def missing(self, side: int) -> int:
-        """Pixels by which a side falls short of the next size that fits."""
+        """Count the pixels by which a side falls short of the next size that fits."""
         steps = max(0, -(-(side - self.plus) // self.multiple))
         return steps * self.multiple + self.plus - side
 
@@ -52,8 +53,11 @@ class Pad:
 class Interface:
     """How images go in and logits come out."""
 
+    preprocess: str = (
+        ""  # file.py:function on images in [0, 1], before all else; its gradient is taken as the identity's
+    )
     bgr: bool = False  # turn the channels round
-    scale: float = 1.0  # 255 for a network on 0..255
+    scale: Finite = 1.0  # 255 for a network on 0..255
     mean: Numbers = (0.0,)  # subtracted after bgr and scale: in the network's own units and channel order
     std: Annotated[Numbers, AfterValidator(_not_zero)] = (1.0,)  # divided by after that
     pad: Annotated[Pad | None, BeforeValidator(_pad)] = None  # fill right and below with the mean, cut off again
@@ -61,6 +65,9 @@ class Interface:
     upsample: Literal["none", "bilinear"] = "none"  # bring smaller logits to the size of the image
     window: Size | None = None  # look at parts of this size and average where they overlap
     stride: Size | None = None  # from one window to the next; by default two thirds of a window
+    mirror: bool = False  # look at the mirrored image, or window, too and average both
+    average: Literal["logits", "softmax"] = "logits"  # what is averaged over windows and mirror images
+    long_side: Count | None = None  # bring the longer side to so many pixels, and the answer back to the image's size
 
     @model_validator(mode="after")
     def _check(self) -> Interface:

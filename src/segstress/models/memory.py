@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import inspect
 import re
@@ -14,7 +15,7 @@ import torch
 from torch import nn
 
 from ..core import BadInput, settings
-from .model import Model, forget, models, readable
+from .model import Model, first_line, forget, models, readable
 
 _lent: WeakValueDictionary[str, nn.Module] = WeakValueDictionary()  # the networks of this process, by their hash
 
@@ -34,7 +35,7 @@ class Memory(Model):
         return readable(self.title)
 
     def network(self) -> nn.Module:
-        """The user's own module, not a copy."""
+        """Return the user's own module, not a copy."""
         network = _lent.get(self.content)
         if network is None:
             raise BadInput(
@@ -47,10 +48,23 @@ class Memory(Model):
 
 
 def lend(network: nn.Module, title: str = "") -> Memory:
-    """Settings that stand for a module as long as it lives, in this process only."""
+    """Make settings that stand for a module as long as it lives, in this process only."""
     content = content_of(network)
     _lent[content] = network
     return Memory(title=title or type(network).__name__, content=content)
+
+
+def frozen_twin(network: nn.Module) -> nn.Module:
+    """Return a module that shares every tensor with the user's and is frozen, in eval mode; theirs stays as it is."""
+    shared: dict[int, object] = {id(each): nn.Parameter(each.detach(), False) for each in network.parameters()}
+    shared |= {id(each): each for each in network.buffers()}
+    try:
+        return copy.deepcopy(network, shared).requires_grad_(False).eval()
+    except Exception as error:  # whatever the parts of a module raise
+        raise BadInput(
+            f"model: {type(network).__name__} cannot be set apart from yours: {first_line(error)}; use "
+            "segstress.evaluate, which gives it back as it was"
+        ) from error
 
 
 @contextmanager
@@ -70,7 +84,9 @@ def given_back(*given: nn.Module) -> Iterator[None]:
 
 
 def content_of(network: nn.Module) -> str:
-    """Hash of all that decides what a module answers: tensors, structure (as it prints itself), code of its classes."""
+    """Return hash all that decides what a module answers.
+
+    Tensors, structure (as it prints itself), code of its classes."""
     hashed = hashlib.blake2b(re.sub("0x[0-9a-f]+", "", repr(network)).encode(), digest_size=32)
     classes = {type(module) for module in network.modules() if not type(module).__module__.startswith("torch.")}
     for text in sorted(map(_source, classes)):
@@ -82,7 +98,7 @@ def content_of(network: nn.Module) -> str:
 
 
 def _source(kind: type) -> str:
-    """The code of a class; where it was typed and is gone, what Python made of its functions."""
+    """Return the code of a class; where it was typed and is gone, what Python made of its functions."""
     try:
         return inspect.getsource(kind)
     except (OSError, TypeError):

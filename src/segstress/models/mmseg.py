@@ -17,6 +17,8 @@ from torch import Tensor, nn
 from ..core import BadInput, settings
 from .frameworks import framework
 from .interface import Interface, Pad
+from .legend import Legend
+from .metainfo import read_checkpoint_legend, read_config_legend
 from .model import check_known, first_line, models, readable
 from .weights import Weighted
 
@@ -40,7 +42,7 @@ class MMSeg(Weighted):
         return readable(f"{stem}-{self.weights.stem}" if self.weights else stem)
 
     def known(self) -> Interface:
-        """Normalisation, channel order, padding and sliding windows as the config says."""
+        """Read normalisation, channel order, padding and sliding windows from the config."""
         config = self._read()
         rules = config.model.get("data_preprocessor") or config.get("data_preprocessor")
         if rules is None and (self.mean == (0,) or self.std == (1,)):
@@ -53,7 +55,7 @@ class MMSeg(Weighted):
         return Interface(bgr=bgr, scale=255, pad=self._pad(rules, bool(sliding)), **normalised, **sliding)
 
     def _pad(self, rules: Any, sliding: bool) -> Pad | None:
-        """What the preprocessor adds to images at test time."""
+        """Read what the preprocessor adds to images at test time."""
         padding = rules.get("test_cfg") or {}
         if not padding:
             return None
@@ -65,7 +67,7 @@ class MMSeg(Weighted):
         return Pad(multiple=padding["size_divisor"])
 
     def network(self) -> nn.Module:
-        """The segmentor with its weights if any are named; it answers at the size of its images."""
+        """Build the segmentor, with its weights if any are named; it answers at the size of its images."""
         config = self._read()
         _check_kind(config.model, self.config)
         from mmengine.registry import DefaultScope
@@ -80,13 +82,21 @@ class MMSeg(Weighted):
         self.fill(network)
         return Whole(network)
 
+    def legend(self) -> Legend | None:
+        """Read classes and colours from the checkpoint, or else from the config; only where their number is right."""
+        config = self._read()
+        told = read_checkpoint_legend(self.weights) if self.weights else None
+        told = told or read_config_legend(config)
+        head = _listed(config.model.decode_head)[-1]
+        return told if told and len(told.names) == (self.classes or head.get("num_classes")) else None
+
     def sources(self) -> tuple[Path, ...]:
-        """The config and those that it builds on."""
+        """Return the config and those that it builds on."""
         import_mmseg()
         return tuple(dict.fromkeys(_files(self._path())))
 
     def _path(self) -> Path:
-        """The file of the config."""
+        """Find the file of the config."""
         path = Path(self.config)
         if path.is_file():
             return path
@@ -101,7 +111,7 @@ class MMSeg(Weighted):
         return files[name]
 
     def _read(self) -> Any:
-        """The config with all that it builds on; reading one runs its code and imports what it asks for."""
+        """Read the config with all that it builds on; this runs its code and imports what it asks for."""
         import_mmseg()
         from mmengine.config import Config
 
@@ -130,7 +140,7 @@ class Whole(nn.Module):
         self.shift = math.log(last.threshold / (1 - last.threshold)) if last.out_channels == 1 else 0.0
 
     def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
-        """Logits at the size of the images, resized by the segmentor itself."""
+        """Return logits at the size of the images, resized by the segmentor itself."""
         size = images.shape[-2:]
         facts = {"ori_shape": size, "img_shape": size, "pad_shape": size, "padding_size": [0] * 4}
         segmentor: Any = self.network
@@ -175,7 +185,7 @@ def _check_kind(model: Any, name: str) -> None:
 
 
 def _prepared(node: Any, classes: int | None) -> Any:
-    """The config of a model without downloads, with ordinary BatchNorm, which runs anywhere, and other classes."""
+    """Return rid a model's config of downloads, give it ordinary BatchNorm, which runs anywhere, and other classes."""
     if isinstance(node, list | tuple):
         return type(node)(_prepared(item, classes) for item in node)
     if not isinstance(node, dict):

@@ -11,13 +11,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
 
 from ..core import BadInput, Registry, Spec, digest, settings
+from .functions import source_file
 from .interface import Interface
+from .legend import Legend
 from .segmenter import Segmenter
+
+LATER = {  # settings that were added when there were runs already, with what they are when they are not used
+    "mirror": False,
+    "average": "logits",
+    "long_side": None,
+    "preprocess": "",
+    "transforms": "",
+}
 
 
 @settings
@@ -31,36 +42,58 @@ class Model(Interface, ABC):
 
     @abstractmethod
     def network(self) -> nn.Module:
-        """The bare network with its weights, ready to be trained further."""
+        """Make the bare network with its weights, ready to be trained further."""
 
     def known(self) -> Interface:
-        """What is known of the network's interface without being told."""
+        """Return what is known of the network's interface without being told."""
         return Interface()
 
+    def legend(self) -> Legend | None:
+        """Return the classes by name where the model's files tell them; nothing is guessed."""
+        return None
+
     def sources(self) -> tuple[Path, ...]:
-        """Files of code that the model depends on."""
+        """Return the files of code that the network depends on."""
         return ()
 
+    def files(self) -> tuple[Path, ...]:
+        """Return all files of code that the model depends on, that of its preprocessing among them."""
+        preprocess = self.interface().preprocess
+        return (*self.sources(), *((source_file("preprocess", preprocess),) if preprocess else ()))
+
     def interface(self) -> Interface:
-        """The network's own interface with the user's changes; a default that is repeated changes nothing."""
+        """Return the network's own interface with the user's changes; a default that is repeated changes nothing."""
         fields = dataclasses.fields(Interface)
         told = {field.name: getattr(self, field.name) for field in fields}
         changes = {field.name: told[field.name] for field in fields if told[field.name] != field.default}
         return dataclasses.replace(self.known(), **changes)
 
 
+@settings
+class FileModel(Model):
+    """A model that one file holds: `kind:path`, called by the file's name."""
+
+    positional: ClassVar = "path"
+    path: Path
+
+    @property
+    def label(self) -> str:
+        """The name of the file."""
+        return readable(self.path.stem)
+
+
 models: Registry[Model] = Registry("model")
 
 
 def load(model: Spec | Model) -> Segmenter:
-    """The model ready to be stressed: weights loaded, parameters frozen, in eval mode."""
+    """Load a model ready to be stressed: with its weights, parameters frozen, in eval mode."""
     chosen = build(model)
     network = chosen.network()
     return Segmenter(network, chosen.interface()).requires_grad_(False).eval()
 
 
 def ready(model: Spec | Model, device: str, dtype: torch.dtype) -> tuple[Segmenter, str]:
-    """A model on its device, and its fingerprint; the last two are remembered, until `forget` is called."""
+    """Load a model onto its device, with its fingerprint; the last two are remembered until `forget` is called."""
     return _ready(json.dumps(models.spec(build(model)), sort_keys=True), device, dtype)
 
 
@@ -77,29 +110,37 @@ def forget() -> None:
 
 
 def build(model: Spec | Model) -> Model:
-    """Settings from a spec; settings stay what they are."""
+    """Build settings from a spec; settings stay what they are."""
     return models.build(model) if isinstance(model, str | Mapping) else model
 
 
 def fingerprint(segmenter: Segmenter, model: Spec | Model) -> str:
-    """Hash of all that decides what the model answers: its tensors, its settings and the code it names."""
+    """Return hash all that decides what the model answers: its tensors, its settings and the code it names."""
     chosen = build(model)
-    hashed = hashlib.blake2b(digest(models.spec(chosen)).encode(), digest_size=32)
+    hashed = hashlib.blake2b(digest(_identity(models.spec(chosen))).encode(), digest_size=32)
     for name, tensor in sorted(segmenter.state_dict().items()):
         hashed.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
         hashed.update(tensor.cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
-    for path in chosen.sources():
+    for path in chosen.files():
         hashed.update(path.read_bytes())
     return hashed.hexdigest()[:12]
 
 
+def _identity(plain: Any) -> Any:
+    """Leave out settings that came later and are not used, so that results of earlier versions still hold."""
+    if isinstance(plain, Mapping):
+        used = {key: value for key, value in plain.items() if key not in LATER or value != LATER[key]}
+        return {key: _identity(value) for key, value in used.items()}
+    return [_identity(value) for value in plain] if isinstance(plain, list) else plain
+
+
 def first_line(error: Exception) -> str:
-    """What an error says before it goes into detail."""
+    """Return what an error says before it goes into detail."""
     return str(error).partition("\n")[0]
 
 
 def readable(name: str) -> str:
-    """A label that is also a folder's name."""
+    """Turn a name into a label that is also a folder's name."""
     return re.sub(r"[^A-Za-z0-9._+-]+", "-", name).strip("-.") or "model"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 
 from ..core import Spec, settings
 from .interface import Interface
+from .legend import Legend
 from .model import Model, models
 
 
@@ -29,7 +31,7 @@ class Pruned(Model):
         return f"{models.build(self.of).label}-pruned-{self.share:g}-{self.seed}"
 
     def network(self) -> nn.Module:
-        """The other's network, thinned out."""
+        """Load the other's network and thin it out."""
         network = models.build(self.of).network()
         random = torch.Generator().manual_seed(self.seed)
         with torch.no_grad():
@@ -39,7 +41,7 @@ class Pruned(Model):
         return network
 
     def _kept(self, weights: Tensor, random: torch.Generator) -> Tensor:
-        """All but a random half of the smallest twice the share, so that copies differ from one another."""
+        """Keep all but a random half of the smallest twice the share, so that copies differ from one another."""
         sizes = weights.abs().flatten()
         candidates = sizes.argsort()[: min(len(sizes), round(2 * self.share * len(sizes)))]
         chosen = candidates[torch.randperm(len(candidates), generator=random)[: round(self.share * len(sizes))]]
@@ -48,11 +50,19 @@ class Pruned(Model):
         return kept.view(weights.shape)
 
     def known(self) -> Interface:
-        """The other's interface."""
+        """Return the other's interface."""
         return models.build(self.of).interface()
+
+    def legend(self) -> Legend | None:
+        """Return the other's classes."""
+        return models.build(self.of).legend()
+
+    def sources(self) -> tuple[Path, ...]:
+        """Return the other's files."""
+        return models.build(self.of).sources()
 
 
 def rivals(spec: Spec, copies: int, share: float = 0.2) -> list[dict[str, Any]]:
-    """Specs of several pruned copies of one model."""
+    """Return specs of several pruned copies of one model."""
     of = spec if isinstance(spec, str) else dict(spec)
     return [{"kind": "pruned", "of": of, "share": share, "seed": seed} for seed in range(copies)]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors
 import torch
 from safetensors.torch import load_file
 from torch import Tensor
@@ -41,7 +40,7 @@ NUMBERS = ("float64", "float32", "float16", "int64", "int32", "int16", "uint8", 
 
 
 def read_file(path: Path) -> Any:
-    """What is in a safetensors or torch file; the latter may also hold numbers of numpy and inert objects."""
+    """Read what is in a safetensors or torch file; the latter may also hold numbers of numpy and inert objects."""
     try:
         if path.suffix == ".safetensors":
             return load_file(path)
@@ -49,12 +48,12 @@ def read_file(path: Path) -> Any:
             return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise BadInput(f"weights '{path}' hold more than tensors and are refused; save a state_dict alone") from error
-    except (safetensors.SafetensorError, RuntimeError, EOFError, OSError) as error:
+    except Exception as error:  # a broken pickle or zip raises almost anything
         raise BadInput(f"weights '{path}' cannot be read: {first_line(error)}") from error
 
 
 def _harmless() -> list[Any]:
-    """What may be unpickled beside tensors: numbers and arrays of numpy under its old and new names, inert objects."""
+    """List what may be unpickled beside tensors: numpy's numbers and arrays under old and new names, inert objects."""
     scalar, rebuild = np.float64(0).__reduce__()[0], np.empty(0).__reduce__()[0]
     functions = [
         (function, f"numpy.{core}.multiarray.{name}")
@@ -66,13 +65,13 @@ def _harmless() -> list[Any]:
 
 
 def only_tensors(found: Any) -> bool:
-    """Whether it is a mapping of names to tensors and of nothing else."""
+    """Say whether it is a mapping of names to tensors and of nothing else."""
     named = isinstance(found, Mapping) and bool(found)
     return named and all(isinstance(name, str) and isinstance(value, Tensor) for name, value in found.items())
 
 
 def brief(names: Any, count: int = 3) -> str:
-    """A few of the names, and how many there are."""
+    """Name a few, and say how many there are."""
     if not isinstance(names, Mapping | list):
         return type(names).__name__
     shown = [str(name) for name in names][:count]

@@ -12,7 +12,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..core import BadInput
+from . import averaging
 from .interface import Interface
+from .preprocessing import Preprocessing
 
 
 class Segmenter(nn.Module):
@@ -25,18 +27,39 @@ class Segmenter(nn.Module):
         super().__init__()
         self.network = network
         self.interface = interface
+        self.preprocessing = Preprocessing(interface.preprocess) if interface.preprocess else None
         # Buffers follow the network to its device and precision, and the model's hash sees them.
         self.register_buffer("mean", torch.tensor(interface.mean).view(-1, 1, 1))
         self.register_buffer("std", torch.tensor(interface.std).view(-1, 1, 1))
 
     def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
-        """Logits of every pixel."""
-        inputs = self._normalise(images)
-        logits = self._slide(inputs) if self.interface.window else self._look(inputs)
+        """Return the logits of every pixel."""
+        inputs = self.normalise(self.preprocessing(images) if self.preprocessing else images)
+        logits = self._at_long_side(inputs) if self.interface.long_side else self._answer(inputs)
         self.check_mode()
         return logits
 
-    def _normalise(self, images: Tensor) -> Tensor:
+    def _at_long_side(self, images: Tensor) -> Tensor:
+        height, width = images.shape[-2:]
+        inside = averaging.resized(images, averaging.long_side(height, width, self.interface.long_side or 0))
+        return averaging.resized_back(self._answer(inside), (height, width), softmax=self._softmax)
+
+    @property
+    def _softmax(self) -> bool:
+        """Whether its answer is the logarithm of a mean of softmaxes."""
+        several = self.interface.window is not None or self.interface.mirror
+        return several and self.interface.average == "softmax"
+
+    def _answer(self, images: Tensor) -> Tensor:
+        return self._slide(images) if self.interface.window else self._view(images)
+
+    def _view(self, images: Tensor) -> Tensor:
+        if not self.interface.mirror:
+            return self._look(images)
+        return averaging.mirrored(self._look, images, softmax=self._softmax)
+
+    def normalise(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
+        """Turn images in [0, 1] into what the network sees."""
         wanted, channels = max(len(self.mean), len(self.std)), images.shape[1]
         if wanted not in (1, channels):
             raise BadInput(f"mean and std are for {wanted} channels, found images with {channels}")
@@ -49,32 +72,44 @@ class Segmenter(nn.Module):
         return (images - self.mean) / self.std
 
     def _slide(self, images: Tensor) -> Tensor:
-        """Equal weight for every window that sees a pixel."""
+        """Give every window that sees a pixel equal weight."""
         height, width = images.shape[-2:]
         window = self.interface.window or (height, width)
         stride = self.interface.stride or (-(-2 * window[0] // 3), -(-2 * window[1] // 3))
-        total: Tensor | float = 0.0
         looks = images.new_zeros(height, width)
         rows, columns = (_spans(*sides) for sides in zip((height, width), window, stride, strict=True))
         for (top, bottom), (left, right) in product(rows, columns):
-            logits = self._look(images[..., top:bottom, left:right])
-            total = total + functional.pad(logits, (left, width - right, top, height - bottom))
             looks[top:bottom, left:right] += 1
-        return total / looks
+        answers = (
+            averaging.placed(
+                self._view(images[..., top:bottom, left:right]),
+                (left, width - right, top, height - bottom),
+                softmax=self._softmax,
+            )
+            for (top, bottom), (left, right) in product(rows, columns)
+        )
+        return averaging.mean(averaging.add(answers, softmax=self._softmax), looks, softmax=self._softmax)
 
     def _look(self, images: Tensor) -> Tensor:
-        """One run of the network."""
+        """Run the network once."""
         height, width = images.shape[-2:]
         pad = self.interface.pad
         if pad is not None:
             images = functional.pad(images, (0, pad.missing(width), 0, pad.missing(height)))
-        logits = self._classes(_pick(self.network(images)))
+        logits = self._classes(_pick(self._run(images)))
         if logits.shape[-2:] != images.shape[-2:]:
             logits = self._resize(logits, images.shape[-2:])
         return logits if pad is None else logits[..., :height, :width]
 
+    def _run(self, images: Tensor) -> Any:
+        """Call the network; one that wants to end the program fails on these images, and the run goes on."""
+        try:
+            return self.network(images)
+        except (SystemExit, GeneratorExit) as error:
+            raise RuntimeError(f"the network raised {type(error).__name__}({error})") from error
+
     def _classes(self, logits: Tensor) -> Tensor:
-        """One channel z stands for two classes, (0, z): softmax then is the sigmoid that such a network means."""
+        """Turn one channel z into two classes, (0, z): softmax then is the sigmoid that such a network means."""
         if logits.shape[1] == 1:
             logits = torch.cat([torch.zeros_like(logits), logits], dim=1)
         if not self.interface.drop_outputs:
@@ -104,7 +139,7 @@ class Segmenter(nn.Module):
 
 
 def _pick(output: Any) -> Tensor:
-    """The logits among what networks return: a tensor, `.logits`, `["out"]`, `["logits"]` or the first of a tuple."""
+    """Pick the logits of what networks return: a tensor, `.logits`, `["out"]`, `["logits"]` or the first of a tuple."""
     found = getattr(output, "logits", output)
     if isinstance(found, Mapping):
         found = found.get("out", found.get("logits", found))
@@ -113,11 +148,14 @@ def _pick(output: Any) -> Tensor:
     if not isinstance(found, Tensor) or found.ndim != 4:
         shape = f" of shape {tuple(found.shape)}" if isinstance(found, Tensor) else ""
         raise BadInput(f"the network returned {type(found).__name__}{shape}; expected logits (images, classes, h, w)")
+    if not found.is_floating_point() or found.layout is not torch.strided:
+        kind = f"{found.dtype} {found.layout}".replace("torch.", "").replace(" strided", "")
+        raise BadInput(f"the network returned a tensor of {kind}; expected logits in floating point")
     return found
 
 
 def _spans(full: int, window: int, stride: int) -> list[tuple[int, int]]:
-    """Where the windows begin and end along one side; the last is shifted inside."""
+    """Say where the windows begin and end along one side; the last is shifted inside."""
     length = min(full, window)
     starts = [*range(0, full - length, stride), full - length]
     return [(start, start + length) for start in starts]

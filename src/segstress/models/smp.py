@@ -34,12 +34,12 @@ class SMP(Weighted):
         return readable("-".join(parts))
 
     def known(self) -> Interface:
-        """Sides in multiples of 32, RGB normalised as ImageNet is."""
+        """Ask for sides in multiples of 32 and RGB normalised as ImageNet is."""
         normalised = IMAGENET if self.channels == 3 else Interface()
         return dataclasses.replace(normalised, pad=Pad(multiple=32))
 
     def network(self) -> nn.Module:
-        """The network, with its weights if any are named."""
+        """Make the network, with its weights if any are named."""
         with framework("smp"):
             import segmentation_models_pytorch as smp
         check_known("smp architecture", self.architecture, smp.MODEL_ARCHITECTURES_MAPPING)

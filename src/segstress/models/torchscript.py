@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import ClassVar
 
 import torch
 from torch import nn
 
 from ..core import BadInput, settings
-from .model import Model, first_line, models, readable
+from .model import FileModel, first_line, models
 
 
 @models.register("torchscript")
 @settings
-class TorchScript(Model):
+class TorchScript(FileModel):
     """A scripted or traced network: `torchscript:mine.pt?mean=0.485,0.456,0.406&std=0.229,0.224,0.225`."""
 
-    positional: ClassVar = "path"
-    path: Path
-
-    @property
-    def label(self) -> str:
-        """The name of the file."""
-        return readable(self.path.stem)
-
     def network(self) -> nn.Module:
-        """The network with its weights; its code runs in TorchScript's interpreter, not in Python."""
+        """Load the network with its weights; its code runs in TorchScript's interpreter, not in Python."""
         if not self.path.is_file():
             raise BadInput(f"model '{self.path}' does not exist; expected a TorchScript file")
         try:
@@ -39,5 +30,5 @@ class TorchScript(Model):
         return network
 
     def sources(self) -> tuple[Path, ...]:
-        """The file, in which weights may be constants of its code."""
+        """Return the file, in which weights may be constants of its code."""
         return (self.path,)

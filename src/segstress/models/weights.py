@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +11,7 @@ from pydantic import BeforeValidator, Field
 from torch import Tensor, nn
 
 from ..core import BadInput, settings
+from .loading import Loaded, remember
 from .model import Model
 from .released import brief, only_tensors, read_file
 
@@ -21,7 +21,7 @@ COUNTERS = ("n_averaged",)  # of averaged weights: how many there were
 
 
 def _pairs(value: Any) -> Any:
-    """`old:new,other:` is how a command line writes a mapping; YAML reads what ends in a colon as one."""
+    """Read `old:new,other:`, as a command line writes a mapping; YAML reads what ends in a colon as one."""
     pairs: dict[str, str] = {}
     for item in value if isinstance(value, list | tuple) else [value]:
         found = item if isinstance(item, Mapping) else [str(item).partition(":")[::2]]
@@ -44,31 +44,14 @@ class Weighted(Model):
 
     def fill(self, network: nn.Module) -> Loaded:
         """Load the weights that are named, if any, and tell what became of every tensor."""
-        if self.weights is None:
+        path = self.weights_file()
+        if path is None:
             return Loaded()
-        weights = read_weights(self.weights, self.weights_key)
-        return fill(network, weights, str(self.weights), self.rename, self.ignore)
+        return fill(network, read_weights(path, self.weights_key), str(path), self.rename, self.ignore)
 
-
-@dataclass(frozen=True)
-class Loaded:
-    """What became of every tensor of a file and of a network."""
-
-    used: tuple[str, ...] = ()  # names in the network that were filled
-    renamed: tuple[tuple[str, str], ...] = ()  # in the file, in the network
-    left_out: tuple[str, ...] = ()  # of the file, not used
-    untouched: tuple[str, ...] = ()  # of the network, not filled
-
-    def lines(self) -> list[str]:
-        """The report, one line for each tensor."""
-        origin = {new: old for old, new in self.renamed}
-        used = [f"used      {name}" + (f" (was {origin[name]})" if name in origin else "") for name in self.used]
-        left = [f"left out  {name}" for name in self.left_out]
-        return [*used, *left, *(f"untouched {name}" for name in self.untouched)]
-
-    def __str__(self) -> str:
-        counts = {"used": self.used, "renamed": self.renamed, "left out": self.left_out, "untouched": self.untouched}
-        return ", ".join(f"{len(names)} {what}" for what, names in counts.items())
+    def weights_file(self) -> Path | None:
+        """Return the file that holds the weights."""
+        return self.weights
 
 
 def load_weights(network: nn.Module, path: Path, key: str = "") -> Loaded:
@@ -77,7 +60,7 @@ def load_weights(network: nn.Module, path: Path, key: str = "") -> Loaded:
 
 
 def read_weights(path: Path, key: str = "") -> dict[str, Tensor]:
-    """The named tensors of a safetensors or torch file; without a key it must be plain which entry holds them."""
+    """Read the named tensors of a safetensors or torch file; without a key it must be plain which entry has them."""
     if not path.is_file():
         raise BadInput(f"weights '{path}' do not exist; expected a .safetensors or torch file")
     found = read_file(path)
@@ -95,7 +78,7 @@ def read_weights(path: Path, key: str = "") -> dict[str, Tensor]:
 
 
 def _only_entry(found: Any, path: Path) -> Mapping[str, Tensor]:
-    """The one entry that holds named tensors; of several the user must choose, an average or the last step."""
+    """Find the one entry that holds named tensors; of several the user must choose, an average or the last step."""
     entries = dict(_entries(found))
     if len(entries) == 1:
         return next(iter(entries.values()))
@@ -105,7 +88,7 @@ def _only_entry(found: Any, path: Path) -> Mapping[str, Tensor]:
 
 
 def _entries(found: Any, place: str = "") -> Iterable[tuple[str, Mapping[str, Tensor]]]:
-    """Entries of named tensors, with their keys; an optimizer's are numbered."""
+    """Yield entries of named tensors, with their keys; an optimizer's are numbered."""
     for name, value in found.items() if isinstance(found, Mapping) else ():
         if not isinstance(name, str):
             continue
@@ -141,11 +124,12 @@ def fill(
             raise BadInput(f"weights '{source}' do not fit: {name} has shape {found}, expected {expected}")
     network.load_state_dict({name: weights[names[name]] for name in used}, strict=False)
     renamed = tuple((names[name], name) for name in used if names[name] != name)
-    return Loaded(tuple(used), renamed, tuple(names[name] for name in left_out), tuple(untouched))
+    loaded = Loaded(tuple(used), renamed, tuple(names[name] for name in left_out), tuple(untouched), source)
+    return remember(network, loaded)
 
 
 def _names(weights: Iterable[str], wanted: Iterable[str], rename: Mapping[str, str], source: str) -> dict[str, str]:
-    """The file's names by those that they have in the network: renamed, and freed from a common beginning."""
+    """Map names in the network to the file's: renamed, and freed from a common beginning."""
     names: dict[str, str] = {}
     unused = set(rename)
     for name in weights:
@@ -168,13 +152,13 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
 
 
 def _spare(name: str) -> bool:
-    """Whether a tensor that the network has no place for belongs to a head for training, or counts something."""
+    """Say whether a tensor that the network has no place for is of a head for training, or counts something."""
     parts = name.split(".")
     return parts[0].startswith("aux") or parts[-1] in ("num_batches_tracked", *COUNTERS)
 
 
 def _unfit(missing: list[str], unexpected: list[str], found: list[str], wanted: list[str]) -> str:
-    """What differs; of another architecture, how both begin."""
+    """Say what differs; of another architecture, how both begin."""
     if 2 * len(missing) > len(wanted):
         return f"another architecture? The file has {brief(found, 5)}; the network wants {brief(wanted, 5)}"
     return f"missing {brief(missing, 5)}; unexpected {brief(unexpected, 5)}; rename and ignore may bring them together"

@@ -19,7 +19,7 @@ def _listed(value: Any) -> Any:
 
 
 def _share(value: Any) -> Any:
-    """A share written as a number or in percent."""
+    """Read a share written as a number or in percent."""
     return float(value.rstrip("% ")) / 100 if isinstance(value, str) and value.endswith("%") else value
 
 
@@ -41,17 +41,17 @@ class Battery:
     spend: Annotated[float, BeforeValidator(_share), Field(gt=0, le=1)] = 1.0  # most of the passes of all on all
 
     def sample(self, images: int) -> int:
-        """How many images get all attacks."""
+        """Count the images that get all attacks."""
         return min(images, max(self.fewest, round(self.audit * images)))
 
     def rest(self, images: int) -> float:
-        """The share of the passes of all attacks that is left for an image outside the sample."""
+        """Return the share of the passes of all attacks that is left for an image outside the sample."""
         sample = self.sample(images)
         return max(self.spend * images - sample, 0) / max(images - sample, 1)
 
 
 def label(name: str, settings: Battery) -> str:
-    """A battery as figures name it: `strong v1`; one of the user's also by a hash of what it says."""
+    """Name a battery as figures do: `strong v1`; one of the user's also by a hash of what it says."""
     own = "" if name in batteries() else f" ({digest(to_plain(settings))})"
     return f"{Path(name).name} v{settings.version}{own}"
 
@@ -61,12 +61,12 @@ def _plans() -> Traversable:
 
 
 def batteries() -> list[str]:
-    """The batteries that come with the package."""
+    """List the batteries that come with the package."""
     return sorted(Path(path.name).stem for path in _plans().iterdir() if path.name.endswith(".yaml"))
 
 
 def battery(name: str) -> Battery:
-    """A battery by name or path; `base` names another whose attacks it takes."""
+    """Read a battery by name or path; `base` names another whose attacks it takes."""
     if name in batteries():
         plain = read_yaml(_plans().joinpath(f"{name}.yaml").read_text(), name)
     elif name.endswith((".yaml", ".yml")):

@@ -15,7 +15,8 @@ from ..core.system import cores
 from ..data import Dataset, datasets, resize, stack
 from ..data import load as load_data
 from ..models import models, ready
-from ..runtime import Cell, Unit
+from ..runtime import Cell, Numerics, Unit
+from .batching import parameters, settle
 from .parts import check_truth, count_parts
 from .plan import Plan
 
@@ -34,15 +35,16 @@ class Cost:
 
 
 def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
-    """Passes are counted, seconds predicted from one timed pass of every model on every dataset."""
+    """Count passes, and predict seconds from one timed pass of every model on every dataset."""
     check_truth(plan)
     torch.set_num_threads(plan.numerics.threads)
     share = workers or cores()
     costs = []
     for model in map(models.build, plan.models):
         network, _ = ready(model, plan.numerics.device, plan.numerics.torch_dtype())
+        settled = settle(plan, [parameters(network)])
         for data in map(load_data, plan.data):
-            images, seconds = len(plan.ids(data)), _seconds(network, data, plan)
+            images, seconds = len(plan.ids(data)), _seconds(network, data, plan, settled)
             for change in plan.changes():
                 forwards, backwards, checks = _passes(change, data, plan.ids(data))
                 time_needed = seconds * (FORWARD * (forwards + checks) + (1 - FORWARD) * backwards) / share
@@ -52,13 +54,13 @@ def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
 
 
 def unit_passes(unit: Unit) -> int:
-    """The most passes that a unit takes, forwards and backwards and those of the referee."""
+    """Count the most passes that a unit takes, forwards and backwards and those of the referee."""
     data = datasets.build(unit.steps[0][0].data)
     return sum(sum(_passes(perturbations.build(cell.perturbation), data, ids)) for cell, ids in unit.steps if ids)
 
 
 def _passes(change: Perturbation, data: Dataset, ids: Sequence[str]) -> tuple[int, int, int]:
-    """The most forwards and backwards on these images, and the forwards by which they are judged."""
+    """Count the most forwards and backwards on these images, and the forwards by which they are scored."""
     forwards, backwards = change.passes()
     if by_parts(change):
         parts = count_parts(change, data, ids)
@@ -67,20 +69,21 @@ def _passes(change: Perturbation, data: Dataset, ids: Sequence[str]) -> tuple[in
 
 
 def affordable_passes(plan: Plan, cell: Cell, workers: int) -> float:
-    """Forwards and backwards an image that fit into the budget, when every model and dataset gets an equal part."""
+    """Count the passes an image that fit into the budget, when every model and dataset gets an equal part."""
     data = load_data(cell.data)
     model, _ = ready(cell.model, plan.numerics.device, plan.numerics.torch_dtype())
     share = workers or cores()
     seconds = plan.budget * share / (len(plan.models) * len(plan.data) * max(len(plan.eps), 1))
-    return 2 * seconds / (_seconds(model, data, plan) * len(plan.ids(data)))
+    settled = settle(plan, [parameters(model)])
+    return 2 * seconds / (_seconds(model, data, plan, settled) * len(plan.ids(data)))
 
 
-def _seconds(model: nn.Module, data: Dataset, plan: Plan) -> float:
-    """One forward and backward pass, after one to warm up."""
+def _seconds(model: nn.Module, data: Dataset, plan: Plan, numerics: Numerics) -> float:
+    """Time one forward and backward pass, after one to warm up."""
     sample = resize(data.read(plan.ids(data)[0]), data.resize)
-    images = stack([sample]).images.to(plan.numerics.device, plan.numerics.torch_dtype()).requires_grad_()
+    images = stack([sample] * numerics.batch_size).images.to(numerics.device, numerics.torch_dtype()).requires_grad_()
     for _ in range(2):
         started = time.perf_counter()
         torch.autograd.grad(model(images).sum(), images)
         elapsed = time.perf_counter() - started
-    return elapsed
+    return elapsed / len(images)

@@ -9,7 +9,7 @@ from ..attacks import attacks as known
 
 
 def specs(attacks: Sequence[str], shares: Sequence[float], **threat: Any) -> list[dict[str, Any]]:
-    """Every attack aimed at every share of won pixels."""
+    """Return aim every attack at every share of won pixels."""
     given = {key: value for key, value in threat.items() if value is not None}
     perturbations = []
     for share in shares:

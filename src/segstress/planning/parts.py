@@ -29,7 +29,7 @@ def check_truth(plan: Plan) -> None:
 
 
 def count_parts(alone: Alone, data: Dataset, ids: Sequence[str]) -> int:
-    """How many objects or pixels will be attacked in these images, at most."""
+    """Count the objects or pixels that will be attacked in these images, at most."""
     return sum(_count(alone, data, sample) for sample in readable(data, ids))
 
 

@@ -18,7 +18,7 @@ PLACE = ("region", "aim", "weights", "keep", "draws", "clip")  # settings of the
 
 
 def read_perturbation(spec: Spec, defaults: Mapping[str, Any]) -> Perturbation:
-    """A perturbation from its own spec; a corruption from its name; an attack from `name?key=value` or a mapping."""
+    """Read a perturbation's own spec, a corruption's name, or an attack as `name?key=value` or a mapping."""
     if isinstance(spec, Mapping) and "kind" in spec:
         return perturbations.build(spec)
     if isinstance(spec, Mapping) and "attack" not in spec:
@@ -40,14 +40,14 @@ def read_perturbation(spec: Spec, defaults: Mapping[str, Any]) -> Perturbation:
 
 
 def read_alone(asked: Mapping[str, Any], attack: Spec | None, threat: Mapping[str, Any]) -> Perturbation:
-    """Objects or pixels attacked one by one, within the threat that a plan names."""
+    """Attack objects or pixels one by one, within the threat that a plan names."""
     algorithm = attacks.build(DEFAULTS[asked["parts"]] if attack is None else attack)
     allowed = {field: threat[key] for key, field in THREAT.items() if key in threat}
     return perturbations.build({"kind": "alone", **asked, "algorithm": algorithm, "threat": allowed})
 
 
 def _corruption(spec: str) -> dict[str, Any]:
-    """`fog?severity=3`: settings of the corruption and of how it is applied, side by side."""
+    """Read `fog?severity=3`: settings of the corruption and of how it is applied, side by side."""
     given = corruptions.read(spec)
     own = {key: given.pop(key) for key in list(given) if key not in perturbations.get("corrupt").__dataclass_fields__}
     return {"kind": "corrupt", "corruption": own, **given}

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field
 from ..core import (
     Perturbation,
     Radius,
+    Seed,
     Spec,
     digest,
     import_source,
@@ -23,7 +24,8 @@ from ..core import (
 from ..core.fingerprints import fingerprints
 from ..data import Dataset, datasets
 from ..data import load as load_data
-from ..models import fingerprint, models
+from ..data.palette import make_palette
+from ..models import Legend, Model, fingerprint, models
 from ..models import load as load_model
 from ..runtime import Cell, Numerics
 from .battery_files import Battery, Share, Specs, battery
@@ -34,13 +36,13 @@ AUDIT = 0.1  # share of the images that a budget is planned on
 
 
 def _radii(value: Any) -> Any:
-    """One radius or several, also as text with commas."""
+    """Read one radius or several, also as text with commas."""
     parts = value.split(",") if isinstance(value, str) else value
     return parts if isinstance(parts, list | tuple) else [] if parts is None else [parts]
 
 
 def _seconds(value: Any) -> Any:
-    """A time written as a number of seconds or as "90s", "30m", "2h"."""
+    """Read a time written as a number of seconds or as "90s", "30m", "2h"."""
     units = {"s": 1, "m": 60, "h": 3600}
     return float(value[:-1]) * units[value[-1]] if isinstance(value, str) and value[-1:] in units else value
 
@@ -64,7 +66,7 @@ class Plan:
     objects: bool = False  # attack every object of the truth by itself, too
     pixels: Annotated[int, Field(ge=1)] | None = None  # attack so many pixels of each image, each by itself, too
     alone: str | dict[str, Any] | None = None  # the attack that does so; none = the one that was found best for each
-    seed: int = 0
+    seed: Seed = 0
     limit: Annotated[int, Field(ge=1)] | None = None  # images of each dataset, chosen by hash of their id
     plugins: list[str] = Field(default_factory=list)  # modules or files that register more
     exhaustive: bool = False  # run a whole battery on every image, also where an earlier attack left nothing to win
@@ -78,7 +80,7 @@ class Plan:
             import_source(plugin)
 
     def changes(self) -> list[Perturbation]:
-        """Clean, then the perturbations in their order, each once."""
+        """Return clean, then the perturbations in their order, each once."""
         return list(self._changes)
 
     @cached_property
@@ -92,7 +94,7 @@ class Plan:
         return battery(self.battery) if self.battery else None
 
     def waves(self) -> list[Perturbation]:
-        """The battery in its order: each attack gets the images that the earlier ones left something of."""
+        """Return the battery in its order: each attack gets the images that the earlier ones left something of."""
         return list(self._waves)
 
     @cached_property
@@ -100,13 +102,13 @@ class Plan:
         return self._read(self.attacks.perturbations) if self.attacks else []
 
     def floors(self) -> list[Perturbation]:
-        """Objects and pixels, each attacked by itself."""
+        """Return the attacks on objects and pixels, each by itself."""
         parts: list[dict[str, Any]] = [{"parts": "objects"}] if self.objects else []
         parts += [] if self.pixels is None else [{"parts": "pixels", "number": self.pixels}]
         return [read_alone(part, self.alone, threat) for threat in self._threats() for part in parts]
 
     def audited(self) -> Battery | None:
-        """The battery that is to be tried on a sample before attacks are chosen for the rest, if that is asked for."""
+        """Return the battery to try on a sample before attacks are chosen for the rest, if that is asked for."""
         if self.exhaustive or self.attacks is None:
             return None
         audited = self.attacks
@@ -118,13 +120,13 @@ class Plan:
         return [read_perturbation(spec, threat) for threat in self._threats() for spec in specs]
 
     def _threats(self) -> list[dict[str, Any]]:
-        """What perturbations may do that do not say it themselves, for each radius."""
+        """Return what perturbations may do that do not say it themselves, for each radius."""
         given: dict[str, Any] = {"norm": self.norm, "target": self.target, "weights": self.weights}
         common = {key: value for key, value in given.items() if value is not None}
         return [common | {"eps": eps} for eps in self.eps] or [common]
 
     def cells(self, prints: Sequence[str] | None = None) -> list[Cell]:
-        """Every combination, in declared order; without the models' fingerprints they are loaded for them."""
+        """Return every combination, in declared order; models without given fingerprints are loaded for them."""
         sources = [(data, data.fingerprint()) for data in map(load_data, self.data)]
         changes = [(change, tuple(fingerprints(change))) for change in self.changes()]
         built = list(map(models.build, self.models))
@@ -138,36 +140,47 @@ class Plan:
                 perturbation=perturbations.spec(change),
                 seed=self.seed,
                 fingerprints={"model": weights, "data": content},
-                dataset_info=_dataset_info(data),
+                dataset_info=info,
                 files=files,
             )
             for model, weights in zip(built, prints, strict=True)
             for data, content in sources
+            for info in [_dataset_info(data, model)]
             for change, files in changes
         ]
 
     def ids(self, data: Dataset) -> list[str]:
-        """The images of a dataset that this plan looks at, in the dataset's order."""
+        """Choose the images of a dataset that this plan looks at, in the dataset's order."""
         ids = data.ids()
         limited = set(sorted(ids, key=lambda id_: seed_of(0, id_, "limit"))[: self.limit])
         return [id_ for id_ in ids if id_ in limited]
 
 
-def _dataset_info(data: Dataset) -> dict[str, Any]:
+def numbered(data: Dataset) -> bool:
+    """Say whether a dataset has but numbers for its classes."""
+    return data.classes == tuple(f"class {number}" for number in range(len(data.classes)))
+
+
+def _dataset_info(data: Dataset, model: Model) -> dict[str, Any]:
+    """Return what reports say of the data; classes that it only numbers have the model's names, if it has any."""
+    legend = model.legend() if numbered(data) else None
+    named = legend if legend and len(legend.names) == len(data.classes) else Legend(data.classes)
+    plain = data.palette == make_palette(len(data.classes), data.background)  # else it brings colours of its own
     return {
-        "classes": list(data.classes),
+        "classes": list(named.names),
         "background": data.background,
         "void": data.void,
-        "palette": [list(colour) for colour in data.palette],
+        "palette": [list(colour) for colour in (plain and named.palette) or data.palette],
+        **({"show": list(data.show)} if data.show else {}),
     }
 
 
-def read_plan(source: Path | str | Mapping[str, Any]) -> Plan:
-    """A plan from a file or a mapping."""
+def read_plan(source: Path | str | Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> Plan:
+    """Read a plan from a file or a mapping."""
     plain = source if isinstance(source, Mapping) else read_file(Path(source), "expected a YAML plan")
-    return checked(Plan, plain, "plan")
+    return checked(Plan, {**plain, **(changes or {})}, "plan", getattr(plain, "lines", {}))
 
 
 def names(specs: Sequence[Spec]) -> str:
-    """Specs as a short name for a folder."""
+    """Turn specs into a short name for a folder."""
     return "+".join((spec if isinstance(spec, str) else str(spec.get("kind"))).split("?")[0] for spec in specs)

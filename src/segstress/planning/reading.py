@@ -2,43 +2,55 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pydantic
-import yaml
 
 from ..core import BadInput
+from ..core.files import read_bounded
+from ..core.registry import suggest
+from ..core.yaml_text import parse_yaml
 
+LARGEST = 1_000_000  # bytes of a plan
 S = TypeVar("S")
 
 
 def read_yaml(text: str, name: str) -> dict[str, Any]:
-    """A YAML mapping."""
-    try:
-        plain = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise BadInput(f"{name} is not valid YAML: {str(error).splitlines()[0]}") from error
+    """Read a YAML mapping."""
+    plain = parse_yaml(text, name)
     if not isinstance(plain, dict):
         raise BadInput(f"{name}: expected a mapping, found {type(plain).__name__}")
     return plain
 
 
 def read_file(path: Path, advice: str) -> dict[str, Any]:
-    """A YAML mapping from a file."""
+    """Read a YAML mapping from a file."""
+    if not path.exists():
+        raise BadInput(f"{path} cannot be read: there is no such file; {advice}")
     try:
-        return read_yaml(path.read_text(), str(path))
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}; {advice}") from error
+        return read_yaml(read_bounded(path, LARGEST).decode("utf-8-sig"), str(path))
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path} is no text in UTF-8; {advice}") from error
 
 
-def checked(cls: type[S], plain: Mapping[str, Any], name: str) -> S:
-    """Settings of this class, or the first fault in one line."""
+def checked(cls: type[S], plain: Mapping[str, Any], name: str, lines: Mapping[str, int] | None = None) -> S:
+    """Build settings of this class, or raise the first fault in one line."""
     try:
-        return cls(**plain)
+        return cls(**{str(key): value for key, value in plain.items()})
     except pydantic.ValidationError as error:
         fault = error.errors()[0]
         setting = ".".join(map(str, fault["loc"]))
+        known = getattr(plain, "lines", {}) if lines is None else lines
+        line = known.get(str(fault["loc"][0])) if fault["loc"] else None
+        name = f"{name}, line {line}" if line else name
+        if fault["type"] == "unexpected_keyword_argument" and len(fault["loc"]) == 1:
+            raise BadInput(f"{name}: unknown key '{setting}'; {suggest(setting, _fields(cls))}") from error
         given = "" if fault["type"] == "missing" else f", found {fault['input']!r}"
         raise BadInput(f"{name}: {setting}: {fault['msg'].removeprefix('Value error, ')}{given}") from error
+
+
+def _fields(cls: type[Any]) -> list[str]:
+    return [field.name for field in dataclasses.fields(cls)]

@@ -18,7 +18,7 @@ from .reading import read_yaml
 def corruption_specs(
     names: Sequence[str], severities: Sequence[float], places: Sequence[Spec | None], **options: Any
 ) -> list[dict[str, Any]]:
-    """Every corruption (suites are expanded) at every severity in every region; none = the whole image."""
+    """Combine every corruption (suites are expanded), severity and region; none = the whole image."""
     return [
         {"kind": "corrupt", "corruption": name, "severity": severity, "region": region, **options}
         for name in expand(names)
@@ -30,7 +30,7 @@ def corruption_specs(
 def multi_attack_spec(
     side: int, position: str, steps: int, eps: str, number: int = 3, loss: str = "ce"
 ) -> dict[str, Any]:
-    """The region-aware multi-attack on one square, with the step of the paper."""
+    """Write the region-aware multi-attack on one square, with the step of the paper."""
     return {
         "kind": "multi-attack",
         "threat": {"radius": eps},
@@ -41,7 +41,7 @@ def multi_attack_spec(
 
 
 def spatial_battery(name: str) -> list[Any]:
-    """The perturbations of a battery of localized damage, by name or from a YAML file."""
+    """Read the perturbations of a battery of localized damage, by name or from a YAML file."""
     folder = files("segstress").joinpath("plans/spatial")
     known = sorted(Path(path.name).stem for path in folder.iterdir())
     if name in known:
@@ -55,14 +55,14 @@ def spatial_battery(name: str) -> list[Any]:
 
 
 def patch_places(ratios: Sequence[float], size: int, draws: int = 1) -> list[dict[str, Any]]:
-    """Regions of patches: every ratio, and as many masks of each as asked for."""
+    """Make regions of patches: every ratio, and as many masks of each as asked for."""
     return [
         {"kind": "patches", "ratio": ratio, "size": size, "draw": draw} for ratio in ratios for draw in range(draws)
     ]
 
 
 def slid_places(data: Spec, size: int, *, native: bool = True) -> list[dict[str, Any]]:
-    """One patch in every place of the grid over the dataset's first readable image, native or as the model sees it."""
+    """Return one patch in every cell of the grid over the dataset's first readable image, native or as seen."""
     height, width = _sides(data, native)
     corners = [(top, left) for top in range(0, height, size) for left in range(0, width, size)]
     return [{"kind": "rectangle", "top": top, "left": left, "height": size, "width": size} for top, left in corners]
@@ -81,7 +81,7 @@ def _sides(spec: Spec, native: bool) -> tuple[int, int]:
 
 
 def too_large(plan: Plan) -> Iterator[str]:
-    """Warnings about patches and boxes that do not fit into the images of a dataset."""
+    """Warn about patches and boxes that do not fit into the images of a dataset."""
     for spec in plan.data:
         for change in plan.changes():
             height, width = _sides(spec, change.stage == "native")

@@ -12,7 +12,7 @@ from ..data import load
 
 @cache
 def class_weights(data: str) -> tuple[float, ...]:
-    """One over the pixels of each class in a dataset, scaled to sum to one; 0 for a class that it lacks."""
+    """Return one over the pixels of each class in a dataset, scaled to sum to one; 0 for a class that it lacks."""
     dataset = load(data)
     pixels = torch.zeros(len(dataset.classes), dtype=torch.float64)
     for id_ in dataset.ids():

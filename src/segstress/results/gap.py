@@ -12,7 +12,7 @@ THREAT = "linf 8/255"  # of entries that do not say it
 
 
 def remaining_gap(label: str) -> Gap | None:
-    """The largest gaps that were measured of a battery in this version (`strong v1`); nothing where none were."""
+    """Return the largest gaps measured of a battery in this version (`strong v1`); nothing where none were."""
     try:
         entries = json.loads(MEASURED.read_text())
         same = [entry for entry in entries if f"{entry['battery']} v{entry['version']}" == label]

@@ -81,28 +81,28 @@ class LocalResult:
         return format_radius(self.severity) if self.steps else f"{self.severity:g}"
 
     def score(self, figure: str, zone: str, state: str = "perturbed") -> float:
-        """A figure in a zone; NaN where no image has a pixel there."""
+        """Return a figure in a zone; NaN where no image has a pixel there."""
         counts = (self.clean if state == "clean" else self.perturbed).get(zone)
         return math.nan if counts is None else float(metrics.get(figure)(counts))
 
     def rce(self, figure: str, zone: str) -> float:
-        """The share of the clean figure that is lost, both in the same zone."""
+        """Return the share of the clean figure that is lost, both in the same zone."""
         return rce(self.score(figure, zone, "clean"), self.score(figure, zone))
 
     def share(self) -> float:
-        """Share of the valid pixels that lie inside; NaN where there is no region."""
+        """Return the share of the valid pixels that lie inside; NaN where there is no region."""
         if not self.region:
             return math.nan
         inside = self.clean["inside"][..., ACTUAL].sum() if "inside" in self.clean else 0
         return float(inside / self.clean["all"][..., ACTUAL].sum())
 
     def spread(self, figure: str) -> float:
-        """Damage outside over damage inside, both weighed by their area; NaN without damage inside."""
+        """Divide damage outside by damage inside, both weighed by their area; NaN without damage inside."""
         inside = self.rce(figure, "inside") * self.share()
         return self.rce(figure, "outside") * (1 - self.share()) / inside if inside else math.nan
 
     def empty(self, zone: str) -> int:
-        """Number of images without a pixel in the zone: left out of its figures."""
+        """Count images without a pixel in the zone: left out of its figures."""
         if not self.region:
             return 0
         counts = self.clean.get(zone)
@@ -120,6 +120,6 @@ class ModelFrames:
 
 
 def known_mean(values: Iterable[float]) -> float:
-    """The mean of the values that are not NaN; NaN without any."""
+    """Return the mean of the values that are not NaN; NaN without any."""
     known = [value for value in values if not math.isnan(value)]
     return sum(known) / len(known) if known else math.nan

@@ -20,7 +20,7 @@ LOCAL = ("corrupt", "multi-attack")  # kinds that are about parts of an image, a
 
 
 def read_local(run: Run) -> list[LocalResult]:
-    """Every corruption and every localized attack of a run, in the order of its plan."""
+    """Return every corruption and every localized attack of a run, in the order of its plan."""
     return [result for cell in run.cells for result in _results(run, cell)]
 
 
@@ -49,7 +49,7 @@ def _results(run: Run, cell: Cell) -> Iterator[LocalResult]:
 
 
 def _what(spec: Mapping[str, Any]) -> str:
-    """What was done, without how strongly, how long and where."""
+    """Return what was done, without how strongly, how long and where."""
     if spec["kind"] == "corrupt":
         return corruptions.name(corruptions.build(spec["corruption"]))
     settings = {key: value for key, value in _algorithm(spec).items() if key != "steps"}
@@ -60,24 +60,24 @@ def _what(spec: Mapping[str, Any]) -> str:
 
 
 def _algorithm(spec: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The settings of its attack; none of a corruption."""
+    """Return the settings of its attack; none of a corruption."""
     algorithm: Mapping[str, Any] = spec.get("algorithm", spec.get("attack", {}))
     return algorithm
 
 
 def scenes(run: Run) -> list[ModelFrames]:
-    """A few images under a few perturbations, as every model saw them."""
+    """Return a few images under a few perturbations, as every model saw them."""
     frames: dict[tuple[str, str, str], dict[str, Frame]] = {}
     palettes = {
         cell.names["data"]: tuple(tuple(colour) for colour in cell.dataset_info["palette"]) for cell in run.cells
     }
     for clean in (cell for cell in run.cells if cell.perturbation["kind"] == "clean"):
         shown = run.kept(clean)[:IMAGES]
-        sources, _ = run.pictures(clean, shown)
+        sources, _ = run.photographs(clean, shown)
         for cell in _shown(
             [cell for cell in run.cells if cell.fingerprints == clean.fingerprints and cell is not clean]
         ):
-            images, maps = run.pictures(cell, shown)
+            images, maps = run.photographs(cell, shown)
             for key in sorted(sources):
                 id_ = key.partition("|")[2]
                 goals = [name.partition("|")[0] for name in images if name.partition("|")[2] == id_]
@@ -89,7 +89,7 @@ def scenes(run: Run) -> list[ModelFrames]:
 
 
 def _shown(cells: list[Cell]) -> list[Cell]:
-    """A few, spread evenly over the plan; damage to a part is shown before damage to all."""
+    """Choose a few, spread evenly over the plan; damage to a part is shown before damage to all."""
     local = [cell for cell in cells if cell.perturbation.get("region")] or cells
     return local[:: max(1, -(-len(local) // OUTCOMES))]
 

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 
 from ..core import BadInput, Norm
+from ..core.shares import suffices
 from ..runtime import Cell
 from . import timings
 from .run import Run
+
+RGB = 3  # channels that an earlier version took for granted
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class MinimalResult:
 
 
 def read_minimal(run: Run, one_trajectory: bool = False) -> list[MinimalResult]:
-    """What a run found; at a threshold only by attacks aimed at it, or also on the way of those aimed higher."""
+    """Read what a run found; at a threshold only by attacks aimed at it, or also on the way of those aimed higher."""
     seconds = timings.read(run.folder)
     cells = sorted(run.cells, key=lambda cell: cell.key)
     results = [result for cell in cells for result in _results(run, cell, seconds, one_trajectory)]
@@ -67,6 +70,8 @@ def _results(
     images = run.images(cell)
     images = images.filter(pc.equal(images["status"], "ok"))
     for row in (images if one_trajectory else images.filter(pc.equal(images["goal"], aimed))).to_pylist():
+        if row["aimed"] is None:
+            raise BadInput(f"{run.folder} was made by an earlier version, which did not count pixels; run again")
         share = float(row["goal"].rstrip("%")) / 100
         way = "" if row["goal"] == aimed else f" (on the way to {aimed})"
         yield MinimalResult(
@@ -76,19 +81,20 @@ def _results(
             norm=threat.norm,
             threshold=row["goal"],
             image=row["image"],
-            success=row["won"] >= share - 1e-9,
+            success=suffices(row["won_pixels"], row["aimed"], share),
             size=row["size"],
             raw_size=row["raw_size"],
             **{norm: row[norm] for norm in ("linf", "l2", "l1")},
-            longest=_longest(threat.norm, row["height"] * row["width"]),
-            won=row["won"],
-            success_8bit=row["won_8bit"] >= share - 1e-9,
+            longest=_longest(threat.norm, row["channels"] or RGB, row["height"] * row["width"]),
+            won=row["won_pixels"] / max(row["aimed"], 1),
+            success_8bit=suffices(row["won_pixels_8bit"], row["aimed"], share),
             forwards=row["forwards"],
             backwards=row["backwards"],
             seconds=seconds.get((cell.key, row["image"]), math.nan),
         )
 
 
-def _longest(norm: Norm, pixels: int) -> float:
-    """The size of the largest delta that the box allows an image of three channels."""
-    return {"linf": 1.0, "l2": math.sqrt(3 * pixels), "l1": 3.0 * pixels, "l0": float(pixels)}[norm]
+def _longest(norm: Norm, channels: int, pixels: int) -> float:
+    """Return the size of the largest delta that the box allows an image."""
+    numbers = channels * pixels
+    return {"linf": 1.0, "l2": math.sqrt(numbers), "l1": float(numbers), "l0": float(pixels)}[norm]

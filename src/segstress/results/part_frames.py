@@ -15,10 +15,10 @@ GALLERY = 6  # images of each study in the page
 
 
 def parts_frames(run: Run, clean: Cell, cell: Cell, alone: Alone) -> tuple[PartsFrame, ...]:
-    """A few images with what fell in them, the first by id as in the gallery of joint attacks."""
+    """Return a few images with what fell in them, the first by id as in the gallery of joint attacks."""
     known = set(run.kept(clean))
     ids = [id_ for id_ in run.kept(cell) if id_ in known][:GALLERY]
-    images, maps = run.pictures(clean, ids)[0], run.pictures(cell, ids)[1]
+    images, maps = run.photographs(clean, ids)[0], run.photographs(cell, ids)[1]
     return tuple(
         PartsFrame(
             image_id=id_,
@@ -43,15 +43,15 @@ def _attacked(cell: Cell, alone: Alone, truth: np.ndarray, id_: str) -> np.ndarr
 
 
 def erased_frames(run: Run, clean: Cell, cell: Cell) -> tuple[tuple[int, Frame], ...]:
-    """A few of the objects that were erased and kept, at most one of an image, chosen by hash of its id.
+    """Return a few of the objects that were erased and kept, at most one of an image, chosen by hash of its id.
 
     The clean image must have been kept too: it may be of an earlier go, when fewer were."""
     known = set(run.kept(clean))
     keys = [key for kept in run.store.batches(cell, "kept") for key in kept if key.partition("|")[2] in known]
     keys = sorted(keys, key=lambda key: seed_of(cell.seed, key.partition("|")[2], "erased"))[:GALLERY]
     ids = {key.partition("|")[2] for key in keys}
-    sources, truths = run.pictures(clean, ids)
-    images, maps = run.pictures(cell, ids)
+    sources, truths = run.photographs(clean, ids)
+    images, maps = run.photographs(cell, ids)
     frames = []
     for key in keys:
         id_ = key.partition("|")[2]
@@ -69,10 +69,10 @@ def erased_frames(run: Run, clean: Cell, cell: Cell) -> tuple[tuple[int, Frame],
 
 
 def example_number(key: str) -> int:
-    """The object of such a key."""
+    """Return the object of such a key."""
     return int(key.partition("|")[0].removeprefix("erased-"))
 
 
 def example_key(number: int, id_: str) -> str:
-    """Under which the image and the map of an erased object are stored."""
+    """Return the key under which the image and the map of an erased object are stored."""
     return f"erased-{number}|{id_}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +16,8 @@ import pyarrow.compute as pc
 from ..core import BadInput, Perturbation, digest, perturbations
 from ..models import models
 from ..planning import Plan, read_plan
-from ..runtime import Cell, Store
+from ..planning.reading import read_yaml
+from ..runtime import Cell, Store, read_json, read_text
 
 Counts = Mapping[tuple[str, str, str], np.ndarray]  # (goal, zone, state) -> (images, classes, 3)
 Arrays = Mapping[str, np.ndarray]
@@ -33,16 +33,20 @@ class Run:
     @cached_property
     def plan(self) -> Plan:
         """What was asked: the plan given, or that of the folder."""
-        return self._plan or read_plan(self.folder / "plan.yaml")
+        path = self.folder / "plan.yaml"
+        if self._plan is None and not path.exists() and not self.store.cells():
+            raise self._nothing()
+        return self._plan or read_plan(read_yaml(read_text(path), str(path)))
+
+    def _nothing(self) -> BadInput:
+        return BadInput(f"{self.folder} holds no results; expected a folder made by segstress run, attack or spatial")
 
     @cached_property
     def cells(self) -> list[Cell]:
         """Every cell, in the order of the plan; those of a battery that this version does not know come last."""
         cells = self.store.cells()
         if not cells:
-            raise BadInput(
-                f"{self.folder} holds no results; expected a folder made by segstress run, attack or spatial"
-            )
+            raise self._nothing()
         order = [*map(models.spec, map(models.build, self.plan.models)), *map(perturbations.spec, _changes(self.plan))]
         rank = {digest(spec): number for number, spec in enumerate(order)}
         last = len(rank)  # for what another version of segstress stored
@@ -63,23 +67,30 @@ class Run:
     @cached_property
     def environment(self) -> Mapping[str, Any]:
         """Where and with which numerics it was made."""
-        environment: Mapping[str, Any] = json.loads((self.folder / "environment.json").read_text())
-        return environment
+        return read_json(self.folder / "environment.json")
+
+    @cached_property
+    def damage(self) -> list[str]:
+        """What is wrong with stored files, one line for each shard or cell that does not count."""
+        shards = [f"cells/{cell.key}/{fault}" for cell in self.cells for fault in self.store.damage(cell).values()]
+        asked = {cell.key for cell in self._asked[0]}
+        foreign = [f"cells/{cell.key} is foreign: it was not asked for" for cell in self.cells if cell.key not in asked]
+        return [*shards, *self.store.misplaced(), *(foreign if asked else ())]
 
     def images(self, cell: Cell) -> pa.Table:
-        """One row for each image and goal."""
+        """Return one row for each image and goal."""
         return self._table(cell, "images")
 
     def objects(self, cell: Cell) -> pa.Table:
-        """One row for each true object and goal."""
+        """Return one row for each true object and goal."""
         return self._table(cell, "objects")
 
     def traces(self, cell: Cell) -> pa.Table:
-        """Pixels right after so many forwards."""
+        """Return the pixels right after so many forwards."""
         return self._table(cell, "traces")
 
     def ids(self, cell: Cell, *status: str) -> list[str]:
-        """The images that a cell has a row of, or one of that status, in order."""
+        """Return the images that a cell has a row of, or one of that status, in order."""
         images = self.images(cell)
         if status:
             images = images.filter(pc.is_in(images["status"], pa.array(status)))
@@ -87,12 +98,12 @@ class Run:
         return ids
 
     def answered(self, cell: Cell) -> list[str]:
-        """The images that a cell answered for every goal."""
+        """Return the images that a cell answered for every goal."""
         failed = set(self.ids(cell, "error"))
         return [id_ for id_ in self.ids(cell, "ok") if id_ not in failed]
 
     def counts(self, cell: Cell, ids: Sequence[str]) -> Counts:
-        """Counts of these images for every goal, zone and state; zeros where a class or an answer is missing."""
+        """Count these images for every goal, zone and state; zeros where a class or an answer is missing."""
         table = self.store.table(cell, "counts", ordered=False)  # read when asked for: they are most of a run
         image = pc.fill_null(pc.index_in(table["image"], pa.array(ids, pa.string())), -1).to_numpy()
         keys = [pc.dictionary_encode(table[name]).combine_chunks() for name in ("goal", "zone", "state")]
@@ -112,17 +123,37 @@ class Run:
         return counts
 
     def kept(self, cell: Cell) -> list[str]:
-        """The images of which pictures and label maps are stored, in order."""
+        """Return the images of which pictures and label maps are stored, in order."""
         return self.store.kept(cell)
 
     def pictures(self, cell: Cell, ids: Collection[str]) -> tuple[Arrays, Arrays]:
-        """Kept images and label maps of some images, under "goal|image"."""
+        """Return the kept images and label maps of some images, under "goal|image"."""
         return self.store.arrays(cell, "kept", ids), self.store.arrays(cell, "maps", ids)
 
-    def missing(self, cell: Cell, ids: Sequence[str]) -> list[str]:
-        """Which of these images a cell has no row of."""
-        there = set(self.ids(cell))
-        return [id_ for id_ in ids if id_ not in there]
+    def asked(self, cell: Cell) -> list[str]:
+        """Return the images that a cell was asked for, in order; of an earlier version's run, those that it has."""
+        return self._asked[1].get(cell.fingerprints["data"]) or self.ids(cell)
+
+    def unanswered(self, cell: Cell) -> list[str]:
+        """Return the images that a cell was asked for and has no answer of; one without a valid pixel needs none."""
+        done = {*self.answered(cell), *self.ids(cell, "skipped")}
+        return [id_ for id_ in self.asked(cell) if id_ not in done]
+
+    @cached_property
+    def absent(self) -> list[Cell]:
+        """The cells that were asked for and are not there."""
+        there = {cell.key for cell in self.cells}
+        return [cell for cell in self._asked[0] if cell.key not in there]
+
+    @cached_property
+    def _asked(self) -> tuple[list[Cell], dict[str, list[str]]]:
+        return self.store.asked()
+
+    def photographs(self, cell: Cell, ids: Collection[str]) -> tuple[Arrays, Arrays]:
+        """Return the same with those channels of the images that the dataset wants to be shown."""
+        images, maps = self.pictures(cell, ids)
+        show = [channel - 1 for channel in cell.dataset_info.get("show", ())]
+        return {key: image[show] if show else image for key, image in images.items()}, maps
 
     def _table(self, cell: Cell, name: str) -> pa.Table:
         key = (cell.key, name)
@@ -136,7 +167,7 @@ def _asked(cell: Cell) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
 
 
 def _changes(plan: Plan) -> list[Perturbation]:
-    """What the plan asks for; without its battery where that is gone, since a report needs only its results."""
+    """Return what the plan asks for; without its battery where that is gone, since a report needs only its results."""
     try:
         return plan.changes()
     except BadInput:

@@ -6,46 +6,58 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..attacks.alone import Alone, by_parts
-from ..core import BadInput, Perturbation, format_radius
-from ..runtime import Cell
+from ..core import BadInput, Perturbation, format_radius, perturbations
+from ..runtime import Cell, read_json
 from .gap import remaining_gap
 from .part_frames import erased_frames, parts_frames
 from .run import Run
 from .study import AttackSelection, Floor, Frame, ImageRow, Objects, Outcome, Study
 
+CHOICE = "choice.json"
 GALLERY = 6  # images of each study in the page
 
 Members = Sequence[tuple[Cell, Perturbation]]
 
 
 def read_studies(run: Run) -> list[Study]:
-    """One study for each model, dataset and threat of a run."""
+    """Return one study for each model, dataset and threat of a run."""
     studies = []
+    for cell in (cell for cell in run.absent if cell.perturbation["kind"] == "clean"):
+        raise BadInput(f"{run.folder}/cells/{cell.key}/cell.json is missing; run the same command again")
     for clean in (cell for cell in run.cells if cell.perturbation["kind"] == "clean"):
-        same = [cell for cell in run.cells if (cell.fingerprints, cell.seed) == (clean.fingerprints, clean.seed)]
+        same = [cell for cell in run.cells if _beside(cell, clean)]
         others = [(cell, run.perturbations[cell.key]) for cell in same if cell is not clean]
-        for threat in list(dict.fromkeys(_threat(change) for _, change in others)) or [""]:
+        absent = [perturbations.build(cell.perturbation) for cell in run.absent if _beside(cell, clean)]
+        for threat in list(dict.fromkeys(map(_threat, [*(change for _, change in others), *absent]))) or [""]:
             members = [(cell, change) for cell, change in others if _threat(change) == threat]
-            studies.append(study_of(run, clean, members))
+            gone = [change for change in absent if _threat(change) == threat and not change.parts]
+            studies.append(study_of(run, clean, members, gone))
     return studies
+
+
+def _beside(cell: Cell, clean: Cell) -> bool:
+    """Tell whether a cell is about the same model, data and seed."""
+    return (cell.fingerprints, cell.seed) == (clean.fingerprints, clean.seed)
 
 
 def _threat(change: Perturbation) -> str:
     return "" if change.threat is None else str(change.threat)
 
 
-def study_of(run: Run, clean: Cell, members: Members) -> Study:
-    """The study of a model and a dataset, given its clean cell and all cells under one threat."""
-    ids = tuple(run.ids(clean))
+def study_of(run: Run, clean: Cell, members: Members, gone: Sequence[Perturbation] = ()) -> Study:
+    """Read the study of a model and a dataset: its clean cell, all cells under one threat, and what is gone of them."""
+    ids = tuple(run.asked(clean))
     base = _outcome(run, clean, run.perturbations[clean.key], ids)
     if "all" not in base.clean:
-        raise BadInput(f"{clean.names['model']} failed on every image of {clean.names['data']}: {base.rows[0].message}")
+        reason = next((row.message for row in base.rows), "; ".join(run.damage) or "no image has an answer")
+        raise BadInput(f"{clean.names['model']} failed on every image of {clean.names['data']}: {reason}")
     joint = [(cell, change) for cell, change in members if not change.parts]
     threat = next((change.threat for _, change in members), None)
     facts, battery = clean.dataset_info, run.plan.battery_label if threat else ""
@@ -61,8 +73,8 @@ def study_of(run: Run, clean: Cell, members: Members) -> Study:
         ids=ids,
         clean=base.clean,
         clean_answered=base.answered,
-        outcomes=tuple(_outcome(run, cell, change, ids) for cell, change in joint),
-        objects=_objects(run, clean, members, ids),
+        outcomes=(*(_outcome(run, cell, change, ids) for cell, change in joint), *(_nothing(one, ids) for one in gone)),
+        objects=_objects(run, clean, members, gone, ids),
         frames=_frames(run, clean, joint, ids),
         warnings=_warnings(base),
         provenance=_provenance(run, clean),
@@ -71,6 +83,8 @@ def study_of(run: Run, clean: Cell, members: Members) -> Study:
         done_at=run.plan.done_at,
         battery=battery,
         gap=remaining_gap(battery),
+        skipped=base.images("skipped"),
+        damage=tuple(run.damage),
         alone=tuple(_floor(run, clean, cell, change, ids) for cell, change in members if by_parts(change)),
     )
 
@@ -95,8 +109,22 @@ def _outcome(run: Run, cell: Cell, change: Perturbation, ids: Sequence[str]) -> 
     )
 
 
+def _nothing(change: Perturbation, ids: Sequence[str]) -> Outcome:
+    """Return the outcome of a perturbation that the plan asks for and whose cell is not there."""
+    return Outcome(
+        label=change.name,
+        about=change.about,
+        kind=str(perturbations.spec(change)["kind"]),
+        goals=("any",),
+        counts={},
+        clean={},
+        answered=np.zeros(len(ids), dtype=bool),
+        rows=(),
+    )
+
+
 def _rows(images: pa.Table) -> tuple[ImageRow, ...]:
-    """The rows of a table; NaN where a number is missing."""
+    """Return the rows of a table; NaN where a number is missing."""
     columns = [images[name] for name in ImageRow.__annotations__]
     full = [pc.fill_null(column, math.nan) if pa.types.is_floating(column.type) else column for column in columns]
     return tuple(map(ImageRow, *(column.to_pylist() for column in full)))
@@ -112,7 +140,7 @@ def _floor(run: Run, clean: Cell, cell: Cell, change: Alone, ids: Sequence[str])
 
 
 def _traces(table: pa.Table) -> dict[str, dict[int, int]]:
-    """How an attack got on, image by image, where it tells."""
+    """Tell how an attack got on, image by image, where it says so."""
     traces: dict[str, dict[int, int]] = {}
     for image, forwards, correct in zip(*(table[name].to_pylist() for name in table.column_names), strict=True):
         traces.setdefault(image, {})[forwards] = correct
@@ -120,18 +148,23 @@ def _traces(table: pa.Table) -> dict[str, dict[int, int]]:
 
 
 def _choice(run: Run, members: Members) -> AttackSelection | None:
-    """What an audit kept and dropped of these cells, where there was one."""
-    path = run.folder / "choice.json"
+    """Return what an audit kept and dropped of these cells, where there was one."""
     labels = {cell.key: change.name for cell, change in members}
-    for selection in map(AttackSelection.read, json.loads(path.read_text()) if path.exists() else []):
+    for selection in read_choices(run.folder):
         if set(selection.kept) <= set(labels):
             kept, dropped = (tuple(labels[key] for key in keys) for keys in (selection.kept, selection.dropped))
             return replace(selection, kept=kept, dropped=dropped)
     return None
 
 
-def _objects(run: Run, clean: Cell, members: Members, ids: Sequence[str]) -> Objects:
-    """Objects of the images with a clean answer; where a perturbation has none, clean stands in, never chosen."""
+def read_choices(folder: Path) -> list[AttackSelection]:
+    """Return what audits kept and dropped; nothing where there was none."""
+    path = folder / CHOICE
+    return list(map(AttackSelection.read, read_json(path, items="choices")["choices"])) if path.exists() else []
+
+
+def _objects(run: Run, clean: Cell, members: Members, gone: Sequence[Perturbation], ids: Sequence[str]) -> Objects:
+    """Read objects of images with a clean answer; clean, never chosen, stands in where a perturbation has none."""
     base = run.objects(clean)
     after: dict[str, dict[str, np.ndarray]] = {"correct": {}, "kept": {}}
     keys = _object_keys(base)
@@ -144,6 +177,8 @@ def _objects(run: Run, clean: Cell, members: Members, ids: Sequence[str]) -> Obj
             values, before = table[name].to_numpy(), base[name].to_numpy()
             known = np.append(values, 0)[rows]  # the last one stands for none
             by_outcome[change.name] = np.where(rows >= 0, known, before)
+    for name, by_outcome in after.items():
+        by_outcome |= {change.name: base[name].to_numpy() for change in gone}
     return Objects(
         image=pc.index_in(base["image"], pa.array(ids, pa.string())).to_numpy().astype(np.int64),
         klass=base["class"].to_numpy(),
@@ -155,19 +190,19 @@ def _objects(run: Run, clean: Cell, members: Members, ids: Sequence[str]) -> Obj
 
 
 def _object_keys(table: pa.Table) -> pa.Array:
-    """Image and number of each object in one value."""
+    """Return the image and number of each object in one value."""
     keys = pc.binary_join_element_wise(table["image"], pc.cast(table["object"], pa.string()), "|")
     return keys.combine_chunks()
 
 
 def _frames(run: Run, clean: Cell, members: Members, ids: Sequence[str]) -> tuple[Frame, ...]:
-    """Kept pictures of a few images, for every perturbation that has them."""
+    """Return the kept pictures of a few images, for every perturbation that has them."""
     kept = set(run.kept(clean))
     shown = [id_ for id_ in ids if id_ in kept][:GALLERY]
-    sources, truths = run.pictures(clean, shown)
+    sources, truths = run.photographs(clean, shown)
     frames = []
     for cell, change in members:
-        images, maps = run.pictures(cell, shown)
+        images, maps = run.photographs(cell, shown)
         for id_ in shown:
             goal = "accuracy" if f"accuracy|{id_}" in images else "any"
             if f"{goal}|{id_}" in images:
@@ -186,14 +221,16 @@ def _frames(run: Run, clean: Cell, members: Members, ids: Sequence[str]) -> tupl
 
 
 def _warnings(base: Outcome) -> tuple[str, ...]:
-    """What is to be said of images apart from attacks: unreadable, skipped or converted, each once."""
+    """Return what is to be said of images apart from attacks: unreadable, skipped or converted, each once."""
     return tuple(dict.fromkeys(f"{row.image}: {row.message}" for row in base.rows if row.message))
 
 
 def _provenance(run: Run, clean: Cell) -> Mapping[str, str]:
-    environment = run.environment
+    environment, preprocess = run.environment, clean.model.get("preprocess")
+    named = {"preprocess": f"{preprocess}, straight-through gradient"} if preprocess else {}
     return {
         "model": json.dumps(clean.model),
+        **named,
         "model hash": clean.fingerprints["model"],
         "data": json.dumps(clean.data),
         "data hash": clean.fingerprints["data"],

@@ -48,7 +48,7 @@ class Outcome:
     traces: Mapping[str, Mapping[int, int]] = field(default_factory=dict)  # image -> forwards -> fewest pixels right
 
     def for_goal(self, goal: str) -> str:
-        """The goal whose result is read where this one is wanted: itself, or the only one there is."""
+        """Return the goal whose result is read where this one is wanted: itself, or the only one there is."""
         return goal if goal in self.goals else self.goals[0]
 
     @property
@@ -63,7 +63,7 @@ class Outcome:
         return {(row.image, row.goal): row for row in self.rows}
 
     def images(self, status: str) -> tuple[str, ...]:
-        """The images that have a row of that status, each once."""
+        """Return the images that have a row of that status, each once."""
         return tuple(dict.fromkeys(row.image for row in self.rows if row.status == status))
 
 
@@ -125,13 +125,13 @@ class AttackSelection:
     loss_nmiou: Interval
 
     def plain(self) -> dict[str, Any]:
-        """As it is stored with a run."""
+        """Return it as it is stored with a run."""
         losses = {name: list(astuple(getattr(self, name))) for name in ("loss_accuracy", "loss_nmiou")}
         return {"kept": list(self.kept), "dropped": list(self.dropped), "images": self.images, **losses}
 
     @classmethod
     def read(cls, plain: Mapping[str, Any]) -> AttackSelection:
-        """From what is stored."""
+        """Read it from what is stored."""
         losses = (Interval(*plain[name]) for name in ("loss_accuracy", "loss_nmiou"))
         return cls(tuple(plain["kept"]), tuple(plain["dropped"]), plain["images"], *losses)
 
@@ -172,3 +172,8 @@ class Study:
     battery: str = ""  # name and version of the battery that was run, such as "strong v1"
     gap: Gap | None = None
     alone: tuple[Floor, ...] = ()
+    checkup: tuple[str, ...] = ("NOT checked: the doctor did not look at this model.",)  # what was, with what outcome
+    skipped: tuple[str, ...] = ()  # images without a valid pixel, which no figure misses
+    damage: tuple[str, ...] = ()  # stored files that changed, are missing or foreign, and why the seal does not hold
+    seal: str = ""  # of the run, where it bears one that holds
+    environment_seal: str = ""

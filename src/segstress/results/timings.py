@@ -30,7 +30,7 @@ def note(folder: Path, timings: Iterable[Timing]) -> None:
 
 
 def read(folder: Path) -> dict[tuple[str, str], float]:
-    """Seconds by cell and image; of an image that was answered again, the last ones."""
+    """Return seconds by cell and image; of an image that was answered again, the last ones."""
     path = folder / FILE
     if not path.exists():
         return {}

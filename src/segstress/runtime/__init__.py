@@ -1,12 +1,17 @@
 """Where work runs and results rest."""
 
+from .cell import SCHEMA, Cell, Unit
+from .checksums import checksum, read_json, read_text, write_json, write_text
 from .executors import Local, refuse_rerun
-from .numerics import Numerics, record
+from .numerics import Numerics, other_rounding, record, recorded
 from .options import Progress, RunOptions
 from .parquet import read_table, write_table
-from .store import Cell, Shard, Store, Unit
+from .shard import SCHEMAS, Shard
+from .store import Store
 
 __all__ = [
+    "SCHEMA",
+    "SCHEMAS",
     "Cell",
     "Local",
     "Numerics",
@@ -15,8 +20,15 @@ __all__ = [
     "Shard",
     "Store",
     "Unit",
+    "checksum",
+    "other_rounding",
+    "read_json",
     "read_table",
+    "read_text",
     "record",
+    "recorded",
     "refuse_rerun",
+    "write_json",
     "write_table",
+    "write_text",
 ]

@@ -32,7 +32,7 @@ class Local:
     threads: int = 1  # of each worker; part of the numerics
 
     def map(self, work: Callable[[U], R], units: Sequence[U]) -> Iterator[R]:
-        """Answers in the order in which they are ready."""
+        """Yield answers in the order in which they are ready."""
         workers = min(self.workers or cores(), len(units))
         if workers <= 1:
             torch.set_num_threads(self.threads)
@@ -71,7 +71,7 @@ def refuse_rerun() -> None:
 
 
 def _prepare(threads: int) -> None:
-    """A worker leaves Ctrl-C to its parent, and does not outlive it."""
+    """Leave Ctrl-C to the parent, and do not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(threads)
     threading.Thread(target=_end_with_parent, daemon=True).start()

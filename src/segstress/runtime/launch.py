@@ -32,5 +32,5 @@ def launch(work: Callable[[str], T], device: str = "cpu", threads: int = 1) -> T
 
 
 def leads() -> bool:
-    """Whether this process writes files and talks; of several only the first does."""
+    """Tell whether this process writes files and talks; of several only the first does."""
     return os.environ.get("RANK", "0") == "0" or "TORCHELASTIC_RUN_ID" not in os.environ

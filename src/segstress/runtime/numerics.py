@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import platform
-from importlib.metadata import version
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import torch
 from pydantic import Field
 
 from ..core import BadInput, settings, to_plain
-from ..core.files import write
+from .checksums import read_json, write_json
+from .surroundings import DECIDING, code, host, versions
+
+SURROUNDINGS = ("numerics", "versions", "machine", "host")
 
 
 @settings
@@ -20,28 +23,67 @@ class Numerics:
     """Byte-equality is promised at equal numerics, agreement to rounding otherwise."""
 
     device: str = "cpu"
-    batch_size: Annotated[int, Field(ge=1)] = 1  # images per pass
+    batch_size: Annotated[int, Field(ge=0, le=2**31)] = 0  # images per pass; 0 = by the rule of planning/batching.py
     threads: Annotated[int, Field(ge=1)] = 1  # of each worker
-    dtype: Literal["float32", "float64"] = "float32"
+    dtype: Literal["float32", "float64", "bfloat16"] = "float32"  # bfloat16: attacks search so, float32 judges
     fold: bool = False  # BatchNorm into convolutions while attacks search; results are judged by the model itself
+    channels_last: bool = False  # weights and activations in the memory order that some devices prefer
 
     def torch_dtype(self) -> torch.dtype:
-        """The dtype as torch has it."""
+        """Return the dtype in which images are held and results are judged."""
         return torch.float64 if self.dtype == "float64" else torch.float32
 
 
-def record(folder: Path, numerics: Numerics, *, allow_other: bool = False) -> None:
+def recorded(folder: Path) -> Numerics | None:
+    """Return the numerics with which a run was begun, if it was."""
+    path = folder / "environment.json"
+    if not path.exists():
+        return None
+    return Numerics(**({"batch_size": 1} | read_json(path)["numerics"]))  # earlier versions had one image
+
+
+def record(folder: Path, numerics: Numerics, *, allow_other: bool = False, sources: Iterable[Path] = ()) -> None:
     """Write environment.json, or refuse to go on with a run under other numerics."""
     path = folder / "environment.json"
-    plain = to_plain(numerics)
-    if path.exists() and not allow_other:
-        before = to_plain(Numerics()) | json.loads(path.read_text())["numerics"]
+    plain, begun = to_plain(numerics), recorded(folder)
+    if begun is not None and not allow_other:
+        before = to_plain(begun)
+        plain["batch_size"] = plain["batch_size"] or before["batch_size"]  # 0 leaves it as it is
         changed = [f"{key} {before[key]} -> {plain[key]}" for key in plain if before[key] != plain[key]]
         if changed:
             raise BadInput(
                 f"{folder} was begun with other numerics ({', '.join(changed)}), which round differently; "
                 "use the same, another --out, or --other-numerics"
             )
-    versions = {name: version(name) for name in ("segstress", "torch", "numpy")}
     machine = {"python": platform.python_version(), "system": platform.system(), "machine": platform.machine()}
-    write(path, json.dumps({"numerics": plain, "versions": versions, "machine": machine}, indent=1).encode())
+    now = {"numerics": plain, "versions": versions(), "machine": machine, "host": host()}
+    written = read_json(path) if path.exists() else {}
+    date = written.get("begun") or datetime.now(UTC).isoformat(timespec="seconds")
+    write_json(path, {**now, "begun": date, "code": code(sources), "earlier": _earlier(written, now)})
+
+
+def other_rounding(environment: Mapping[str, Any]) -> str:
+    """Say why results of a recorded run may round differently here; nothing where they may not."""
+    here = _rounding({"versions": versions(), "machine": {"machine": platform.machine()}, "host": host()})
+    for made in (environment, *environment.get("earlier", ())):
+        there = _rounding(made)
+        other = [f"{key} {there[key]} -> {here[key]}" for key in here if here[key] != there[key]]
+        if other:
+            return f"made elsewhere ({', '.join(other)})"
+        if made["numerics"] != environment["numerics"]:
+            return "made with several numerics"
+    return ""
+
+
+def _rounding(made: Mapping[str, Any]) -> dict[str, str]:
+    """Return what rounding depends on, apart from numerics."""
+    packages = {name: made["versions"].get(name, "unknown") for name in DECIDING}
+    processor = made.get("host", {}).get("processor", "unknown")
+    return {**packages, "machine": made["machine"]["machine"], "processor": processor}
+
+
+def _earlier(written: Mapping[str, Any], now: Mapping[str, Any]) -> list[Any]:
+    """Return the surroundings in which other parts of the run were made."""
+    before = {key: written[key] for key in SURROUNDINGS if key in written}
+    earlier = list(written.get("earlier", ()))
+    return earlier if not before or before == now or before in earlier else [*earlier, before]

@@ -13,11 +13,16 @@ from ..core import BadInput
 from ..core.files import write
 
 
-def write_table(path: Path, table: pa.Table) -> None:
-    """A Parquet file; equal tables give equal bytes."""
+def table_bytes(table: pa.Table) -> bytes:
+    """Return a table as a Parquet file; equal tables give equal bytes."""
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
-    write(path, buffer.getvalue())
+    return buffer.getvalue()
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Write a Parquet file."""
+    write(path, table_bytes(table))
 
 
 def read_table(
@@ -26,7 +31,7 @@ def read_table(
     remedy: str = "delete it and run the step again",
     later: Collection[str] = (),
 ) -> pa.Table:
-    """The table of a file, with the columns of the schema where one is given; those added later may be null."""
+    """Return the table of a file, with the columns of the schema where one is given; those added later may be null."""
     try:
         with pa.OSFile(str(path)) as file:  # a path by itself may be taken for an address
             table = pq.ParquetFile(file).read(use_threads=False)  # a shard is small

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,102 +15,14 @@ import pyarrow.compute as pc
 from ..core import BadInput, digest
 from ..core.files import write
 from ..data.packed_arrays import pack, unpack
-from .parquet import read_table, write_table
+from . import shard_files
+from .cell import SCHEMA, Cell, cell_of
+from .checksums import read_json, write_json
+from .parquet import read_table, table_bytes
+from .shard import LATER, ORDER, SCHEMAS, TRACES, Shard
 
-Row = dict[str, Any]
-IMAGES = pa.schema(
-    [(name, pa.string()) for name in ("image", "goal", "status", "message", "finisher", "source")]
-    + [(name, pa.float64()) for name in ("size", "raw_size", "linf", "l2", "l1", "damage", "won", "won_8bit")]
-    + [(name, pa.float64()) for name in ("margin_10", "margin_50", "margin_90")]
-    + [(name, pa.int64()) for name in ("forwards", "backwards", "seed", "height", "width", "correct", "valid")]
-)
-LATER = {
-    "images": ("correct", "valid", "margin_10", "margin_50", "margin_90")
-}  # columns that folders of earlier versions do not have
-COUNTS = pa.schema(
-    [(name, pa.string()) for name in ("image", "goal", "state", "zone")]
-    + [(name, pa.int64()) for name in ("class", "hits", "predicted", "actual")]
-)
-OBJECTS = pa.schema(
-    [("image", pa.string()), ("goal", pa.string())]
-    + [(name, pa.int64()) for name in ("object", "class", "area", "clean", "correct", "kept")]
-)
-TRACES = pa.schema([("image", pa.string()), ("forwards", pa.int64()), ("correct", pa.int64())])
-SCHEMAS = {  # images last: it says that the shard is whole
-    "counts": COUNTS,
-    "objects": OBJECTS,
-    "traces": TRACES,
-    "images": IMAGES,
-}
-EARLIER = {"prints": "fingerprints", "facts": "dataset_info"}  # what version 0.1.0 called them
-ORDER = ("image", "goal", "state", "zone", "class", "object", "forwards")  # by which rows are sorted
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One model, one dataset, one perturbation, one seed, as plain data."""
-
-    names: Mapping[str, str]  # of model, data and perturbation, for people
-    model: Mapping[str, Any]
-    data: Mapping[str, Any]
-    perturbation: Mapping[str, Any]
-    seed: int
-    fingerprints: Mapping[str, str]  # fingerprints of the model and of the data
-    dataset_info: Mapping[str, Any]  # what a report must know of the data: classes, background, void, palette
-    files: Sequence[str] = ()  # fingerprints of the files that the perturbation reads
-
-    @property
-    def label(self) -> str:
-        """Model, data and perturbation in one line."""
-        return " ".join(self.names[part] for part in ("model", "data", "perturbation"))
-
-    @property
-    def key(self) -> str:
-        """Folder name: the label, and a hash of what is asked (never of where it lies or how it runs)."""
-        identity = {"perturbation": dict(self.perturbation), "seed": self.seed, **self.fingerprints}
-        if self.files:
-            identity["files"] = list(self.files)
-        return f"{re.sub('[^A-Za-z0-9.=+]+', '-', self.label).strip('-')[:100]}-{digest(identity)}"
-
-
-@dataclass(frozen=True)
-class Unit:
-    """What a worker takes at a time: images of one cell, or of several whose later ones spare what is finished."""
-
-    steps: tuple[tuple[Cell, tuple[str, ...]], ...]
-    batches: tuple[tuple[str, ...], ...]  # images that meet the model together, whatever else is in the unit
-    finished: Mapping[str, str] = field(default_factory=dict)  # image -> key of the cell after which nothing was left
-
-    @property
-    def answers(self) -> int:
-        """How many answers it asks for."""
-        return sum(len(ids) for _, ids in self.steps)
-
-    @property
-    def label(self) -> str:
-        """What it does, in a few words."""
-        names = [cell.names["perturbation"] for cell, ids in self.steps if ids]
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        return f"{self.steps[0][0].names['model']}, {names[0] if names else 'nothing'}{more}"
-
-
-@dataclass
-class Shard:
-    """The answers to one unit."""
-
-    images: list[Row] = field(default_factory=list)
-    counts: list[Row] = field(default_factory=list)
-    objects: list[Row] = field(default_factory=list)
-    traces: list[Row] = field(default_factory=list)  # pixels right after so many forwards, where an attack tells
-    kept: dict[str, np.ndarray] = field(default_factory=dict)  # "goal|image" -> float32 image
-    maps: dict[str, np.ndarray] = field(default_factory=dict)  # "truth|image", "clean|image", "goal|image" -> labels
-
-    def extend(self, other: Shard) -> None:
-        """Add another's answers."""
-        for name in SCHEMAS:
-            getattr(self, name).extend(getattr(other, name))
-        self.kept.update(other.kept)
-        self.maps.update(other.maps)
+EMPTY: Mapping[str, Mapping[str, str]] = {}
+ASKED = "asked.json"  # what a run is to hold
 
 
 class Store:
@@ -120,28 +30,72 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._schemas: dict[str, int] = {}
+        self._examined: dict[tuple[str, str], str] = {}
+        self._damage: dict[str, tuple[frozenset[Path], dict[str, str]]] = {}  # by cell, as long as its files are those
 
     def cells(self) -> list[Cell]:
-        """Every cell that was begun, in the order of their keys."""
-        return [_read_cell(path) for path in sorted(self.folder.glob("cells/*/cell.json"))]
+        """Return every cell that was begun, in the order of their keys."""
+        return [cell for place, cell in self._begun() if place.name == cell.key or self.schema(cell) == 1]
+
+    def misplaced(self) -> list[str]:
+        """Say which folders hold the cell of another, and so do not count."""
+        return [
+            f"cells/{place.name} is foreign: its cell.json belongs to cells/{cell.key}"
+            for place, cell in self._begun()
+            if place.name != cell.key and self.schema(cell) > 1
+        ]
+
+    def ask(
+        self, cells: Sequence[Cell], images: Mapping[str, Sequence[str]], files: Mapping[str, Mapping[str, str]] = EMPTY
+    ) -> None:
+        """Make a place for every cell, and write down what is asked: cells, and images by their data's fingerprint.
+
+        Of data that lie in files, the hashes by which a changed one is known go with it."""
+        plain = {"images": images, "files": files, "cells": [asdict(cell) for cell in cells]}
+        write_json(self.folder / ASKED, plain)
+        for cell in cells:
+            self.begin(cell)
+
+    def asked(self) -> tuple[list[Cell], dict[str, list[str]]]:
+        """Return the cells and images that were asked for; nothing of a folder of an earlier version."""
+        path = self.folder / ASKED
+        if not path.exists() and any(self.schema(cell) > 1 for cell in self.cells()):
+            raise BadInput(f"{path} is missing, which says what was asked; run the same command again")
+        plain = read_json(path) if path.exists() else {"images": {}, "cells": []}
+        return [cell_of(one, path) for one in plain["cells"]], plain["images"]
+
+    def files(self) -> dict[str, dict[str, str]]:
+        """Return the hashes of the data's files when the run was begun, by the data's fingerprint."""
+        path = self.folder / ASKED
+        return read_json(path).get("files", {}) if path.exists() else {}
 
     def begin(self, cell: Cell) -> None:
-        """Make a place for a cell."""
-        path = self._place(cell) / "cell.json"
-        if not path.exists():
-            write(path, json.dumps(asdict(cell), indent=1, sort_keys=True).encode())
+        """Make a place for a cell, or note where its data lie now."""
+        path = self.place(cell) / "cell.json"
+        plain = json.loads(json.dumps(asdict(cell) | {"schema": SCHEMA}))
+        if not path.exists() or read_json(path) != plain:
+            write_json(path, plain)
+        self._schemas[cell.key] = SCHEMA
+
+    def schema(self, cell: Cell) -> int:
+        """Return the version of what the cell's folder holds."""
+        if cell.key not in self._schemas:
+            path = self.place(cell) / "cell.json"
+            self._schemas[cell.key] = read_json(path).get("schema", 1) if path.exists() else SCHEMA
+        return self._schemas[cell.key]
 
     def drop_empty(self, cell: Cell) -> bool:
         """Take away the place of a cell that has no answer; whether it had none."""
-        if self._stems(cell):
+        if shard_files.shard_files(self.place(cell)):
             return False
-        shutil.rmtree(self._place(cell))
+        shutil.rmtree(self.place(cell))
         return True
 
     def missing(
         self, cell: Cell, ids: Iterable[str], *, retry_errors: bool = False, retry_spared: bool = False
     ) -> list[str]:
-        """The images that have no answer yet, in the order given."""
+        """Return the images that have no answer yet, in the order given."""
         images = self.table(cell, "images")
         if retry_errors:
             images = images.filter(pc.not_equal(images["status"], "error"))
@@ -151,56 +105,135 @@ class Store:
         return [id_ for id_ in ids if id_ not in answered]
 
     def add(self, cell: Cell, shard: Shard) -> None:
-        """Write a shard; its rows count only once its last file is there."""
-        folder, stem = self._place(cell), digest(sorted({row["image"] for row in shard.images}))
-        for name, arrays in (("kept", shard.kept), ("maps", shard.maps)):
-            if arrays:
-                write(folder / f"{name}-{stem}.zst", pack(arrays))
+        """Write a shard; its rows count only once its last file, that of the checksums, is there."""
+        folder, stem = self.place(cell), digest(sorted({row["image"] for row in shard.images}))
+        files = {
+            f"{name}-{stem}.zst": pack(arrays)
+            for name, arrays in (("kept", shard.kept), ("maps", shard.maps))
+            if arrays
+        }
         for name, schema in SCHEMAS.items():
             rows = getattr(shard, name)
-            if name == "traces" and not rows:
-                continue
-            write_table(folder / f"{name}-{stem}.parquet", pa.Table.from_pylist(rows, schema))
+            if name != "traces" or rows:
+                files[f"{name}-{stem}.parquet"] = table_bytes(pa.Table.from_pylist(rows, schema))
+        for name, data in files.items():
+            write(folder / name, data)
+        shard_files.write_sums(folder, stem, files)
+        self._examined.pop((cell.key, stem), None)
+        self._damage.pop(cell.key, None)
 
     def table(self, cell: Cell, name: str, *, ordered: bool = True) -> pa.Table:
-        """All rows of one kind from the whole shards, in a fixed order; what was answered later is left out."""
-        tables = [self._table(cell, name, stem) for stem in self._stems(cell)]
+        """Return all rows of one kind from the whole shards, in a fixed order; what was answered later is left out."""
+        tables = [self.shard(cell, name, stem) for stem in self.stems(cell)]
         table = pa.concat_tables(tables) if tables else SCHEMAS[name].empty_table()
         if name == "images":
             table = _without_superseded(table)
         return table.sort_by([(key, "ascending") for key in ORDER if key in table.column_names]) if ordered else table
 
-    def kept(self, cell: Cell) -> list[str]:
-        """The images of which pictures and label maps are stored, in order."""
-        return sorted({_image(key) for maps in self.batches(cell, "maps") for key in maps})
-
-    def arrays(self, cell: Cell, name: str, ids: Collection[str] | None = None) -> dict[str, np.ndarray]:
-        """Kept images or label maps, of some images or of all."""
-        items = (item for arrays in self.batches(cell, name) for item in arrays.items())
-        return {key: array for key, array in items if ids is None or _image(key) in ids}
-
-    def batches(self, cell: Cell, name: str) -> Iterator[dict[str, np.ndarray]]:
-        """Kept images or label maps, a shard at a time: all together may be more than memory holds."""
-        for stem in self._stems(cell):
-            path = self._place(cell) / f"{name}-{stem}.zst"
-            if path.exists():
-                yield unpack(path.read_bytes())
-
-    def _place(self, cell: Cell) -> Path:
-        return self.folder / "cells" / cell.key
-
-    def _stems(self, cell: Cell) -> list[str]:
-        return sorted(path.stem.removeprefix("images-") for path in self._place(cell).glob("images-*.parquet"))
-
-    def _table(self, cell: Cell, name: str, stem: str) -> pa.Table:
-        path = self._place(cell) / f"{name}-{stem}.parquet"
+    def shard(self, cell: Cell, name: str, stem: str) -> pa.Table:
+        """Return the rows of one kind of one shard."""
+        path = self.place(cell) / f"{name}-{stem}.parquet"
         if name == "traces" and not path.exists():  # not every perturbation tells how it got on
             return TRACES.empty_table()
         return read_table(path, SCHEMAS[name], "delete its shard and run the same command again", LATER.get(name, ()))
 
+    def together(self, cell: Cell) -> list[tuple[str, list[str]]]:
+        """Return the images that met the model together, in their order, with the shard in which they lie.
+
+        A folder of an earlier version does not tell: there each image stands alone."""
+        batches: dict[tuple[str, str], dict[str, None]] = {}
+        for stem in self.stems(cell):
+            images = self.shard(cell, "images", stem)
+            images = images.filter(pc.equal(images["finisher"], ""))
+            for image, batch in zip(images["image"].to_pylist(), images["batch"].to_pylist(), strict=True):
+                batches.setdefault((stem, batch or image), {})[image] = None
+        return [(stem, list(batch)) for (stem, _), batch in batches.items()]
+
+    def kept(self, cell: Cell) -> list[str]:
+        """Return the images of which pictures and label maps are stored, in order."""
+        return sorted({_image(key) for maps in self.batches(cell, "maps") for key in maps})
+
+    def arrays(self, cell: Cell, name: str, ids: Collection[str] | None = None) -> dict[str, np.ndarray]:
+        """Return the kept images or label maps, of some images or of all."""
+        items = (item for arrays in self.batches(cell, name) for item in arrays.items())
+        return {key: array for key, array in items if ids is None or _image(key) in ids}
+
+    def batches(self, cell: Cell, name: str) -> Iterator[dict[str, np.ndarray]]:
+        """Yield the kept images or label maps, a shard at a time: all together may be more than memory holds."""
+        for stem in self.stems(cell):
+            path = self.place(cell) / f"{name}-{stem}.zst"
+            if path.exists():
+                yield unpack(path.read_bytes())
+
+    def place(self, cell: Cell) -> Path:
+        """Return the folder of a cell."""
+        return self.folder / "cells" / cell.key
+
+    def stems(self, cell: Cell) -> list[str]:
+        """Return the shards that count: whole, as they were written, each image answered once."""
+        if self.schema(cell) == 1:
+            return sorted(path.stem.removeprefix("images-") for path in self.place(cell).glob("images-*.parquet"))
+        wrong = self.damage(cell)
+        return [stem for stem in sorted(shard_files.shard_files(self.place(cell))) if stem not in wrong]
+
+    def damage(self, cell: Cell) -> dict[str, str]:
+        """Return what is wrong with shards, by their stems: a changed, missing, foreign or doubled file by its name."""
+        if self.schema(cell) == 1:
+            return {}
+        found = shard_files.shard_files(self.place(cell))
+        seen = frozenset(path for paths in found.values() for path in paths)
+        if self._damage.get(cell.key, (None,))[0] != seen:
+            self._damage[cell.key] = seen, self._look(cell, found)
+        return self._damage[cell.key][1]
+
+    def set_aside(self, cell: Cell) -> list[str]:
+        """Move away the shards with which something is wrong, so that they are computed again; say which."""
+        folder, wrong = self.place(cell), self.damage(cell)
+        found = shard_files.shard_files(folder)
+        shard_files.set_aside(folder, [path for stem in wrong for path in found.get(stem, ())])
+        for stem in wrong:
+            self._examined.pop((cell.key, stem), None)
+        self._damage.pop(cell.key, None)
+        return [f"cells/{cell.key}/{fault}" for fault in wrong.values()]
+
+    def _begun(self) -> list[tuple[Path, Cell]]:
+        begun = []
+        for path in sorted(self.folder.glob("cells/*/cell.json")):
+            plain = read_json(path)
+            cell = cell_of(plain, path)
+            self._schemas[cell.key] = plain.get("schema", 1)
+            begun.append((path.parent, cell))
+        return begun
+
+    def _look(self, cell: Cell, found: Mapping[str, Sequence[Path]]) -> dict[str, str]:
+        folder = self.place(cell)
+        for stem, paths in found.items():
+            if (cell.key, stem) not in self._examined:
+                self._examined[cell.key, stem] = shard_files.examine(folder, stem, paths)
+        wrong = {stem: fault for stem in found if (fault := self._examined[cell.key, stem])}
+        whole = [stem for stem in sorted(found) if stem not in wrong]
+        manifest = shard_files.read_manifest(folder)
+        if manifest is not None:
+            listed = {stem: sums for stem, sums in manifest[1].items() if stem not in wrong}
+            wrong |= shard_files.compare(folder, listed, whole)
+        return wrong | self._doubled(cell, [stem for stem in whole if stem not in wrong])
+
+    def _doubled(self, cell: Cell, stems: Sequence[str]) -> dict[str, str]:
+        """Return the shards that answer what another has answered."""
+        answers: dict[tuple[str, str], str] = {}
+        wrong = {}
+        for stem in stems:
+            images = self.shard(cell, "images", stem)
+            images = images.filter(pc.equal(images["status"], "ok"))
+            for key in zip(images["image"].to_pylist(), images["goal"].to_pylist(), strict=True):
+                first = answers.setdefault(key, stem)
+                if first != stem:
+                    wrong[stem] = f"images-{stem}.parquet is doubled: images-{first}.parquet answers '{key[0]}' too"
+        return wrong
+
 
 def _without_superseded(images: pa.Table) -> pa.Table:
-    """Rows without those of images that were answered later: for the same goal, or at all where none was reached."""
+    """Drop rows of images that were answered later: for the same goal, or at all where none was reached."""
     fine = pc.equal(images["status"], "ok")
     keys = pc.binary_join_element_wise(images["image"], images["goal"], "|")
     same_goal = pc.is_in(keys, keys.filter(fine).combine_chunks())
@@ -211,11 +244,3 @@ def _without_superseded(images: pa.Table) -> pa.Table:
 
 def _image(key: str) -> str:
     return key.partition("|")[2]
-
-
-def _read_cell(path: Path) -> Cell:
-    plain = json.loads(path.read_text())
-    try:
-        return Cell(**{EARLIER.get(key, key): value for key, value in plain.items()})
-    except TypeError as error:
-        raise BadInput(f"{path} was written by another version of segstress ({error}); use that version") from error

@@ -25,14 +25,14 @@ Check = Callable[[Algorithm], None]
 
 
 def check_attack(algorithm: Algorithm | str) -> None:
-    """Every check, one after the other; the first that fails raises AssertionError and says why."""
+    """Run every check, one after the other; the first that fails raises AssertionError and says why."""
     built = attacks.build(algorithm) if isinstance(algorithm, str) else algorithm
     for check in checks_of(built):
         check(built)
 
 
 def checks_of(algorithm: Algorithm) -> tuple[Check, ...]:
-    """Those that apply to it: more where it seeks smallness or declares what it reaches, fewer where it keeps one."""
+    """Choose those that apply: more where it seeks smallness or says what it reaches, fewer where it keeps one."""
     kept = getattr(algorithm, "keep", "best") == "best"
     common = CHECKS if kept else tuple(check for check in CHECKS if check is not check_returns_best)
     if algorithm.seeks == "smallness":
@@ -42,7 +42,7 @@ def checks_of(algorithm: Algorithm) -> tuple[Check, ...]:
 
 
 def check_stays_inside(algorithm: Algorithm) -> None:
-    """Box and ball hold, in both norms."""
+    """Check that box and ball hold, in both norms."""
     model = toy_model()
     batch = toy_batch(model)
     for norm, radius in (("linf", RADIUS), ("l2", 20 * RADIUS)):
@@ -55,7 +55,7 @@ def check_stays_inside(algorithm: Algorithm) -> None:
 
 
 def check_stays_in_region(algorithm: Algorithm) -> None:
-    """Outside the region not one bit changes, and inside something does."""
+    """Check that not one bit changes outside the region, and something does inside."""
     model = toy_model()
     batch = toy_batch(model)
     region = regions.build({"kind": "box", "height": 6, "width": 6})
@@ -66,7 +66,7 @@ def check_stays_in_region(algorithm: Algorithm) -> None:
 
 
 def check_harms(algorithm: Algorithm) -> None:
-    """Fewer pixels are right than on the clean image, and than under any of ten random deltas of the same ball.
+    """Check that fewer pixels are right than on the clean image, and than under ten random deltas of the ball.
 
     One that seeks smallness aims at a border that may lie outside the ball, so it may go as far as it likes."""
     model = toy_model()
@@ -90,7 +90,7 @@ def _watch(batch: Batch, seen: list[int], _: nn.Module, inputs: tuple[Tensor], l
 
 
 def check_returns_best(algorithm: Algorithm) -> None:
-    """No iterate inside the ball was better than what is returned."""
+    """Check that no iterate inside the ball was better than what is returned."""
     model = toy_model()
     whole = toy_batch(model)
     for index in range(len(whole)):
@@ -105,7 +105,7 @@ def check_returns_best(algorithm: Algorithm) -> None:
 
 
 def check_ignores_void(algorithm: Algorithm) -> None:
-    """Relabelling void pixels changes nothing."""
+    """Check that relabelling void pixels changes nothing."""
     model = toy_model()
     batch = toy_batch(model)
     other = replace(batch, labels=torch.where(batch.valid, batch.labels, 1))
@@ -114,7 +114,7 @@ def check_ignores_void(algorithm: Algorithm) -> None:
 
 
 def check_repeats(algorithm: Algorithm) -> None:
-    """Same seed, same delta."""
+    """Check that the same seed gives the same delta."""
     model = toy_model()
     batch = toy_batch(model)
     one, two = (perturb(attack_of(algorithm), model, batch, seed=7).results[0].images for _ in range(2))
@@ -122,7 +122,7 @@ def check_repeats(algorithm: Algorithm) -> None:
 
 
 def check_alone_as_in_batch(algorithm: Algorithm) -> None:
-    """An image's result does not depend on its neighbours."""
+    """Check that an image's result does not depend on its neighbours."""
     model = toy_model()
     batch = toy_batch(model)
     together = perturb(attack_of(algorithm), model, batch)
@@ -134,8 +134,18 @@ def check_alone_as_in_batch(algorithm: Algorithm) -> None:
         assert int(alone.forwards[0]) == int(together.forwards[index]), "passes depend on the batch"
 
 
+def check_advances_once_a_look(algorithm: Algorithm) -> None:
+    """Check that several draws of a model that is not random give what one gives, also where a loss keeps state."""
+    model = toy_model()
+    batch = toy_batch(model).pick([0])
+    once, often = (perturb(attack_of(algorithm, draws=draws), model, batch) for draws in (1, 4))
+    for one, many in zip(once.results, often.results, strict=True):
+        apart = float((one.images - many.images).abs().max())
+        assert apart <= 1e-9, f"1 and 4 draws of a deterministic model differ by {apart} for goal {one.goal}"
+
+
 def check_leaves_model(algorithm: Algorithm) -> None:
-    """Weights, gradients and mode stay."""
+    """Check that weights, gradients and mode stay."""
     model = toy_model()
     before = copy.deepcopy(model.state_dict())
     perturb(attack_of(algorithm), model, toy_batch(model))
@@ -145,14 +155,14 @@ def check_leaves_model(algorithm: Algorithm) -> None:
 
 
 def check_is_data(algorithm: Algorithm) -> None:
-    """Settings survive JSON and pickle, and the docstring cites a paper."""
+    """Check that settings survive JSON and pickle, and the docstring cites a paper."""
     check_settings(attacks, algorithm)
     check_settings(perturbations, attack_of(algorithm))
     assert re.search(r"arXiv:\d{4}\.\d{4,5}|doi", type(algorithm).__doc__ or ""), "the docstring cites no paper"
 
 
 def check_keeps_budget(algorithm: Algorithm) -> None:
-    """Passes within what it declares, counted by the model itself."""
+    """Check that passes stay within what it declares, counted by the model itself."""
     model = toy_model()
     batch = toy_batch(model).pick([0])
     calls = []
@@ -166,7 +176,7 @@ def check_keeps_budget(algorithm: Algorithm) -> None:
 
 
 def check_reaches(algorithm: Algorithm) -> None:
-    """Breaks the two-class linear model at the declared multiple of the optimal radius."""
+    """Check that it breaks the two-class linear model at the declared multiple of the optimal radius."""
     assert algorithm.reaches is not None, "it declares nothing; leave this check out"
     model = linear_model()
     batch = toy_batch(model, wide=False)
@@ -186,6 +196,7 @@ CHECKS: tuple[Check, ...] = (  # what holds for every attack
     check_ignores_void,
     check_repeats,
     check_alone_as_in_batch,
+    check_advances_once_a_look,
     check_leaves_model,
     check_is_data,
     check_keeps_budget,

@@ -16,14 +16,14 @@ STRENGTHS = (1.0, 2.5, 5.0)
 
 
 def check_corruption(corruption: Corruption | Spec) -> None:
-    """Every check, one after the other; the first that fails raises AssertionError and says why."""
+    """Run every check, one after the other; the first that fails raises AssertionError and says why."""
     built = corruption if isinstance(corruption, Corruption) else corruptions.build(corruption)
     for check in CORRUPTION_CHECKS:
         check(built)
 
 
 def pictures(height: int = 40, width: int = 56) -> Float[Tensor, "2 3 h w"]:
-    """Two smooth images with some grain, which touch 0 and 1."""
+    """Return two smooth images with some grain, which touch 0 and 1."""
     coarse, grain = (
         torch.stack([torch.rand((3, *sides), generator=stream(0, id_, f"picture-{sides}")) for id_ in IDS])
         for sides in ((5, 7), (height, width))
@@ -33,14 +33,14 @@ def pictures(height: int = 40, width: int = 56) -> Float[Tensor, "2 3 h w"]:
 
 
 def check_corruption_is_data(corruption: Corruption) -> None:
-    """Settings are data, and there are five strengths."""
+    """Check that settings are data, and there are five strengths."""
     check_settings(corruptions, corruption)
     assert len(corruption.levels) == 5, f"{len(corruption.levels)} levels; five are published"
     assert len({len(level) for level in corruption.levels}) == 1, "levels of different lengths"
 
 
 def check_stays_a_picture(corruption: Corruption) -> None:
-    """Shape and type stay, values stay in [0, 1], and the images that came in are not touched."""
+    """Check that shape and type stay, values stay in [0, 1], and the images that came in are not touched."""
     images = pictures()
     before = images.clone()
     for severity in STRENGTHS:
@@ -53,7 +53,7 @@ def check_stays_a_picture(corruption: Corruption) -> None:
 
 
 def check_begins_at_nothing(corruption: Corruption) -> None:
-    """Severity 0 is the image itself, and severity 5 is not."""
+    """Check that severity 0 is the image itself, and severity 5 is not."""
     images = pictures()
     assert torch.equal(alter(corruption, images, 0, ids=IDS, seed=0).images, images), "severity 0 changes the image"
     strongest = alter(corruption, images, 5, ids=IDS, seed=0).images
@@ -61,7 +61,7 @@ def check_begins_at_nothing(corruption: Corruption) -> None:
 
 
 def check_repeats_by_id(corruption: Corruption) -> None:
-    """The same seed and id give the same image, wherever it stands in a batch and whoever stands beside it."""
+    """Check that the same seed and id give the same image, whatever its index and neighbours in a batch."""
     images = pictures()
     for severity in STRENGTHS:
         one, two = (alter(corruption, images, severity, ids=IDS, seed=3).images for _ in range(2))
@@ -73,7 +73,7 @@ def check_repeats_by_id(corruption: Corruption) -> None:
 
 
 def check_tells_what_it_touched(corruption: Corruption) -> None:
-    """Outside of what a local effect says it touched, not one bit changes."""
+    """Check that outside of what a local effect says it touched, not one bit changes."""
     images = pictures()
     for severity in STRENGTHS:
         altered = alter(corruption, images, severity, ids=IDS, seed=1)

@@ -16,7 +16,7 @@ SCHEMES = (Scheme(["background", "cat", "dog & co"], background=0), Scheme(["sky
 
 
 def check_format(format_: Format | Spec) -> None:
-    """Every check, one after the other; the first that fails raises AssertionError and says why."""
+    """Run every check, one after the other; the first that fails raises AssertionError and says why."""
     built = format_ if isinstance(format_, Format) else formats.build(format_)
     check_settings(formats, built)
     for scheme in SCHEMES:
@@ -26,7 +26,7 @@ def check_format(format_: Format | Spec) -> None:
 
 
 def tasks_of(scheme: Scheme) -> list[LabelTask]:
-    """Images of different sizes: one with every class and void, one of a single pixel, one of one class."""
+    """Return the images of different sizes: one with every class and void, one of a single pixel, one of one class."""
     random = np.random.default_rng(0)
     tasks = []
     for number, sides in enumerate([(9, 13), (1, 1), (17, 4)]):
@@ -39,7 +39,7 @@ def tasks_of(scheme: Scheme) -> list[LabelTask]:
 
 
 def check_comes_back(format_: Format, scheme: Scheme, folder: Path) -> None:
-    """What was written and not touched comes back, image by image and pixel by pixel."""
+    """Check that what was written and not touched comes back, image by image and pixel by pixel."""
     tasks = tasks_of(scheme)
     format_.write(tasks, scheme, folder)
     answers = {answer.image: answer for answer in format_.read(folder, scheme)}
@@ -54,7 +54,7 @@ def check_comes_back(format_: Format, scheme: Scheme, folder: Path) -> None:
 
 
 def check_shows_the_pixels(format_: Format, scheme: Scheme, folder: Path) -> None:
-    """Annotators see each image as it is, without loss."""
+    """Check that annotators see each image as it is, without loss."""
     tasks = tasks_of(scheme)
     format_.write(tasks, scheme, folder)
     for task in tasks:
@@ -65,7 +65,7 @@ def check_shows_the_pixels(format_: Format, scheme: Scheme, folder: Path) -> Non
 
 
 def check_survives_rubbish(format_: Format, scheme: Scheme, folder: Path) -> None:
-    """A file that is cut short is told of in one line, and the others are read."""
+    """Check that a file that is cut short is told of in one line, and the others are read."""
     tasks = tasks_of(scheme)
     format_.write(tasks, scheme, folder)
     written = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix in (".json", ".png"))

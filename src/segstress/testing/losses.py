@@ -16,14 +16,14 @@ CLASSES, SIDE = 4, 6
 
 
 def check_loss(loss: Loss | str) -> None:
-    """Every check, one after the other; the first that fails raises AssertionError and says why."""
+    """Run every check, one after the other; the first that fails raises AssertionError and says why."""
     function = losses.get(loss) if isinstance(loss, str) else loss
     for check in LOSS_CHECKS:
         check(function)
 
 
 def view_of(*, scale: float = 1.0, seed: int = 0, progress: float = 0.3, targeted: bool = False) -> View:
-    """Two images, a third of their pixels void, of which the model has some right and some wrong."""
+    """Return two images, a third of their pixels void, of which the model has some right and some wrong."""
     draw = stream(seed, "toy", "logits")
     logits = scale * torch.randn((2, CLASSES, SIDE, SIDE), generator=draw, dtype=torch.float64)
     labels = torch.randint(CLASSES, (2, SIDE, SIDE), generator=draw)
@@ -34,13 +34,13 @@ def view_of(*, scale: float = 1.0, seed: int = 0, progress: float = 0.3, targete
 
 
 def total(loss: Loss, view: View) -> Float[Tensor, " b"]:
-    """One value an image, as attacks take it: pixels are summed over the aim."""
+    """Return one value an image, as attacks take it: pixels are summed over the aim."""
     values = loss(view)
     return values if values.dim() == 1 else torch.where(view.aim, values, 0).flatten(1).sum(1)
 
 
 def check_gives_pixels_or_images(loss: Loss) -> None:
-    """One value a pixel, or one an image, in the precision of the logits; for goals too."""
+    """Check that it gives one value a pixel, or one an image, in the logits' precision; for goals too."""
     for targeted in (False, True):
         view = view_of(targeted=targeted)
         values = loss(view)
@@ -49,7 +49,7 @@ def check_gives_pixels_or_images(loss: Loss) -> None:
 
 
 def check_stays_finite(loss: Loss) -> None:
-    """Value and slope are numbers where logits are huge, equal, or all right, at every time of a run."""
+    """Check that value and slope are numbers where logits are huge, equal, or all right, at every time of a run."""
     for scale in (0.0, 1e-6, 1.0, 1e3):
         for progress in (0.0, 0.5, 1.0):
             view = view_of(scale=scale, progress=progress)
@@ -60,7 +60,7 @@ def check_stays_finite(loss: Loss) -> None:
 
 
 def check_sees_no_void(loss: Loss) -> None:
-    """Labels and logits outside the aim change nothing, and get no slope."""
+    """Check that labels and logits outside the aim change nothing, and get no slope."""
     view = view_of()
     other = replace(
         view,
@@ -74,7 +74,7 @@ def check_sees_no_void(loss: Loss) -> None:
 
 
 def check_leads_away_from_the_label(loss: Loss) -> None:
-    """Its slope is not zero, and raising it lowers what the label is ahead by where a pixel is right."""
+    """Check that its slope is not zero, and raising it lowers what the label is ahead by where a pixel is right."""
     view = view_of()
     (slope,) = torch.autograd.grad(total(loss, view).sum(), view.logits)
     own = slope.gather(1, view.labels[:, None])[:, 0]
@@ -85,7 +85,7 @@ def check_leads_away_from_the_label(loss: Loss) -> None:
 
 
 def check_knows_no_neighbours(loss: Loss) -> None:
-    """An image's value does not depend on the others of its batch."""
+    """Check that an image's value does not depend on the others of its batch."""
     view = view_of()
     together = total(loss, view)
     for index in range(len(together)):

@@ -15,14 +15,14 @@ Counts = Int64[np.ndarray, "images classes 3"]
 
 
 def check_metric(metric: Metric | str) -> None:
-    """Every check, one after the other; the first that fails raises AssertionError and says why."""
+    """Run every check, one after the other; the first that fails raises AssertionError and says why."""
     function = metrics.get(metric) if isinstance(metric, str) else metric
     for check in METRIC_CHECKS:
         check(function)
 
 
 def counts_of(seed: int = 0) -> Counts:
-    """Hits, predicted and actual pixels of each class of images; some classes are absent from some."""
+    """Return hits, predicted and actual pixels of each class of images; some classes are absent from some."""
     random = np.random.default_rng(seed)
     hits, missed, wrong = random.integers(0, 50, (3, IMAGES, CLASSES))
     counts = np.stack([hits, hits + wrong, hits + missed], -1)
@@ -31,7 +31,7 @@ def counts_of(seed: int = 0) -> Counts:
 
 
 def check_is_a_figure(metric: Metric) -> None:
-    """One number in [0, 1], of NumPy's counts as of torch's."""
+    """Check that it is one number in [0, 1], of NumPy's counts as of torch's."""
     for seed in range(5):
         counts = counts_of(seed)
         value = metric(counts)
@@ -42,7 +42,7 @@ def check_is_a_figure(metric: Metric) -> None:
 
 
 def check_is_pure(metric: Metric) -> None:
-    """Equal counts give equal figures, and stay what they are."""
+    """Check that equal counts give equal figures, and stay what they are."""
     counts = counts_of()
     before = counts.copy()
     assert metric(counts) == metric(counts), "two calls differ"
@@ -50,14 +50,14 @@ def check_is_pure(metric: Metric) -> None:
 
 
 def check_has_no_order(metric: Metric) -> None:
-    """Images may come in any order."""
+    """Check that images may come in any order."""
     counts = counts_of()
     one, two = metric(counts), metric(counts[::-1].copy())
     assert math.isclose(one, two, rel_tol=1e-12), f"{one}, and in another order {two}"
 
 
 def check_knows_right_and_wrong(metric: Metric) -> None:
-    """All right is 1, all wrong is 0, and one pixel more that is right is no worse."""
+    """Check that all right is 1, all wrong is 0, and one pixel more that is right is no worse."""
     counts = counts_of() + 1
     right = np.repeat(counts[..., 2:], 3, axis=-1)
     wrong = counts.copy()
@@ -70,7 +70,7 @@ def check_knows_right_and_wrong(metric: Metric) -> None:
 
 
 def check_is_drawn_again(metric: Metric) -> None:
-    """Weights give one figure a draw; every image once is the figure itself, twice the same."""
+    """Check that weights give one figure a draw; every image once is the figure itself, twice the same."""
     counts = counts_of()
     weights = np.ones((3, IMAGES))
     weights[1] *= 2

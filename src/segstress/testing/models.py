@@ -12,7 +12,7 @@ NEAR = 1e-3  # of logits: the rounding of float32 networks depends on the size o
 
 
 def check_model(model: Model | Spec, sides: tuple[int, int] = (64, 64), channels: int = 3) -> None:
-    """Every check, one after the other; `sides` is a size of images that the model takes."""
+    """Run every check, one after the other; `sides` is a size of images that the model takes."""
     built = model if isinstance(model, Model) else models.build(model)
     check_settings(models, built)
     assert built.label, "it has no name in tables"
@@ -26,7 +26,7 @@ def check_model(model: Model | Spec, sides: tuple[int, int] = (64, 64), channels
 
 
 def check_gives_logits(segmenter: Segmenter, images: torch.Tensor) -> None:
-    """At least two classes at every pixel of the image, all of them numbers."""
+    """Check that it gives at least two classes at every pixel of the image, all of them numbers."""
     with torch.no_grad():
         logits = segmenter(images)
     assert logits.shape[0] == len(images), f"{len(logits)} answers to {len(images)} images"
@@ -36,7 +36,7 @@ def check_gives_logits(segmenter: Segmenter, images: torch.Tensor) -> None:
 
 
 def check_is_ready(segmenter: Segmenter, images: torch.Tensor) -> None:
-    """In eval mode and frozen; looking at images changes neither its state nor the images."""
+    """Check that it is in eval mode and frozen; looking at images changes neither its state nor the images."""
     before = {name: tensor.clone() for name, tensor in segmenter.state_dict().items()}
     same = images.clone()
     with torch.no_grad():
@@ -48,7 +48,7 @@ def check_is_ready(segmenter: Segmenter, images: torch.Tensor) -> None:
 
 
 def check_answers_alike(segmenter: Segmenter, images: torch.Tensor) -> None:
-    """Asked twice, and of an image alone, it gives the same logits."""
+    """Check that asked twice, and of an image alone, it gives the same logits."""
     with torch.no_grad():
         first, second = segmenter(images), segmenter(images)
         alone = torch.cat([segmenter(image[None]) for image in images])
@@ -58,7 +58,7 @@ def check_answers_alike(segmenter: Segmenter, images: torch.Tensor) -> None:
 
 
 def check_has_a_slope(segmenter: Segmenter, images: torch.Tensor) -> None:
-    """The image has a gradient, each by itself."""
+    """Check that the image has a gradient, each by itself."""
     leaf = images.clone().requires_grad_()
     logits = segmenter(leaf)
     (slope,) = torch.autograd.grad(logits[0].square().sum(), leaf)

@@ -12,7 +12,7 @@ from .toys import toy_batch, toy_model
 
 
 def check_region(region: Region | Spec, batch: Batch | None = None) -> None:
-    """Every check, one after the other; a region that looks things up by image id needs a batch that it knows."""
+    """Run every check, one after the other; a region that looks things up by image id needs a batch that it knows."""
     built = region if isinstance(region, Region) else regions.build(region)
     shown = toy_batch(toy_model()) if batch is None else batch
     check_settings(regions, built)
@@ -21,7 +21,7 @@ def check_region(region: Region | Spec, batch: Batch | None = None) -> None:
 
 
 def check_is_a_mask(region: Region, batch: Batch) -> None:
-    """One truth value a pixel, for some pixels of some image and not for all of every image."""
+    """Check that it is one truth value a pixel, for some pixels of some image and not for all of every image."""
     mask = region.mask(batch, 0)
     assert mask.dtype == torch.bool, f"{mask.dtype} instead of bool"
     assert mask.shape == batch.labels.shape, f"a shape of {tuple(mask.shape)}, the labels' is {batch.labels.shape}"
@@ -29,13 +29,13 @@ def check_is_a_mask(region: Region, batch: Batch) -> None:
 
 
 def check_is_the_same_for_every_model(region: Region, batch: Batch) -> None:
-    """What the image shows does not matter, since models are compared on the same region."""
+    """Check that what the image shows does not matter, since models are compared on the same region."""
     other = replace(batch, images=1 - batch.images)
     assert torch.equal(region.mask(batch, 5), region.mask(other, 5)), "another image under the same id changed it"
 
 
 def check_depends_on_seed_and_id(region: Region, batch: Batch) -> None:
-    """Same seed and id, same mask, alone or in a batch and in any order."""
+    """Check that the same seed and id give the same mask, alone or in a batch and in any order."""
     mask = region.mask(batch, 5)
     assert torch.equal(mask, region.mask(batch, 5)), "two masks with one seed differ"
     order = list(range(len(batch)))[::-1]

@@ -10,7 +10,7 @@ from ..core import Registry
 
 
 def check_settings(registry: Registry[Any], item: Any) -> None:
-    """Settings survive JSON and pickle, are frozen, and the thing says in a line what it is."""
+    """Check that settings survive JSON and pickle, are frozen, and the thing says in a line what it is."""
     spec = registry.spec(item)
     assert registry.build(json.loads(json.dumps(spec))) == item, "changed by JSON"
     assert pickle.loads(pickle.dumps(item)) == item, "changed by pickle"

@@ -16,7 +16,7 @@ from .trial import attack_of, perturb, standing
 
 
 def check_finds_small(algorithm: Algorithm) -> None:
-    """Without a radius, breaks the two-class linear model near its optimum, as near as declared, at every scale."""
+    """Check that without a radius it breaks the linear model as near its optimum as declared, at every scale."""
     factor = algorithm.reaches
     assert factor is not None, "it declares nothing; leave this check out"
     for optimum in (0.8 / 255, 25 / 255):
@@ -29,12 +29,12 @@ def check_finds_small(algorithm: Algorithm) -> None:
 
 
 def _won(model: nn.Module, batch: Batch, images: Tensor) -> float:
-    """Smallest share of wrong pixels of an image, by a fresh forward pass."""
+    """Return the smallest share of wrong pixels of an image, by a fresh forward pass."""
     return float((1 - standing(model, batch, images) / batch.valid.flatten(1).sum(1)).min())
 
 
 def check_orders_thresholds(algorithm: Algorithm) -> None:
-    """Without a radius: what breaks more pixels is no smaller, polishing makes nothing larger, no_grad is no matter."""
+    """Check, without a radius: more broken pixels are no smaller, polishing enlarges nothing, no_grad is no matter."""
     model = linear_model(4)
     batch = toy_batch(model, wide=False)
     with torch.no_grad():
@@ -49,7 +49,7 @@ def check_orders_thresholds(algorithm: Algorithm) -> None:
 
 
 def check_tells_failure(algorithm: Algorithm) -> None:
-    """Without a radius: images that cannot be broken, are broken already or are all void each get their row."""
+    """Check, without a radius: images unbreakable, broken already or all void each get their row."""
     model = linear_model()
     batch = toy_batch(model, wide=False)
     broken = replace(batch, labels=torch.where(batch.valid, 1 - model(batch.images).argmax(1), 0))

@@ -13,7 +13,9 @@ CLASSES = 4
 
 
 def check_target(target: Target | Spec, batch: Batch | None = None) -> None:
-    """Every check, one after the other; a target that needs a certain size or certain ids needs a batch that fits."""
+    """Run every check, one after the other.
+
+    A target that needs a certain size or certain ids needs a batch that fits."""
     built = target if isinstance(target, Target) else targets.build(target)
     shown = toy_batch(toy_model(CLASSES)) if batch is None else batch
     check_settings(targets, built)
@@ -23,13 +25,13 @@ def check_target(target: Target | Spec, batch: Batch | None = None) -> None:
 
 
 def scene_of(batch: Batch) -> Scene:
-    """The toy model, and a dataset of the batch's images."""
+    """Return the toy model, and a dataset of the batch's images."""
     images = dict(zip(batch.ids, batch.images, strict=True))
     return Scene(toy_model(CLASSES), CLASSES, batch.ids, images.__getitem__)
 
 
 def check_wants_classes(target: Target, batch: Batch) -> None:
-    """A class of the model at every pixel that counts, 0 at the others, and some pixel of every image counts."""
+    """Check for a class of the model at pixels that count, 0 at the others, and one pixel or more an image."""
     labels, valid = target.wanted(batch, scene_of(batch))
     assert (labels.dtype, valid.dtype) == (torch.int64, torch.bool), f"{labels.dtype} and {valid.dtype}"
     assert labels.shape == valid.shape == batch.labels.shape, f"shapes of {labels.shape} and {valid.shape}"
@@ -40,7 +42,7 @@ def check_wants_classes(target: Target, batch: Batch) -> None:
 
 
 def check_wants_the_same_again(target: Target, batch: Batch) -> None:
-    """Asked twice, and of an image alone, it wants the same, and it leaves the batch as it is."""
+    """Check that asked twice, and of an image alone, it wants the same, and leaves the batch as it is."""
     before = batch.images.clone(), batch.labels.clone()
     scene = scene_of(batch)
     labels, valid = target.wanted(batch, scene)

@@ -39,7 +39,7 @@ class Augmentation:
         return self
 
     def __call__(self, sample: Sample, random: Generator) -> Sample:
-        """The sample changed; every draw is made, so that one setting does not shift the draws of another."""
+        """Change the sample; every draw is made, so that one setting does not shift the draws of another."""
         scale, turning, turn, blurring, blur, mirror, top, left = torch.rand(8, generator=random).tolist()
         low, high = map(math.log, self.scale)
         sample = _scale(sample, math.exp(low + scale * (high - low)))
@@ -61,7 +61,7 @@ def _scale(sample: Sample, factor: float) -> Sample:
 
 
 def _turn(sample: Sample, angle: float) -> Sample:
-    """Turned about the centre: the image bilinear, labels by their nearest pixel."""
+    """Turn about the centre: the image bilinear, labels by their nearest pixel."""
     height, width = sample.labels.shape
     cosine, sine, aspect = math.cos(angle), math.sin(angle), height / width
     motion = torch.tensor([[[cosine, -sine * aspect, 0], [sine / aspect, cosine, 0]]])
@@ -74,7 +74,7 @@ def _turn(sample: Sample, angle: float) -> Sample:
 
 
 def _blur(image: Float[Tensor, "c h w"], sigma: float) -> Float[Tensor, "c h w"]:
-    """Five pixels wide, down and then across."""
+    """Blur five pixels wide, down and then across."""
     weights = torch.exp(-((torch.arange(5) - 2.0) ** 2) / (2 * sigma**2))
     weights = weights / weights.sum()
     planes = functional.pad(image[:, None], (2, 2, 2, 2), mode="replicate")
@@ -83,7 +83,7 @@ def _blur(image: Float[Tensor, "c h w"], sigma: float) -> Float[Tensor, "c h w"]
 
 
 def _crop(sample: Sample, sides: tuple[int, int], offsets: tuple[float, float]) -> Sample:
-    """A window at a random place; a smaller image lies centred in it."""
+    """Cut a window at a random position; a smaller image lies centred in it."""
     full = sample.labels.shape
     missing = [max(0, side - length) for side, length in zip(sides, full, strict=True)]
     down, across = missing[0] // 2, missing[1] // 2

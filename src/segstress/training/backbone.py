@@ -42,6 +42,6 @@ class Backbone:
 
 
 def _heads(network: nn.Module, part: nn.Module) -> set[str]:
-    """The modules of a part that belong to a head."""
+    """Return the modules of a part that belong to a head."""
     heads = {id(parameter) for parameter in Trainee(network).head_parameters()}
     return {name.rpartition(".")[0] for name, parameter in part.named_parameters() if id(parameter) in heads}

@@ -27,7 +27,7 @@ class Reader:
         self._room = kept
 
     def steps(self, epoch: int, batch_size: int, parts: int, skip: int = 0) -> Iterator[list[Batch]]:
-        """The steps of an epoch but those skipped, each as this process's parts of the batch; a rest is left out."""
+        """Yield an epoch's steps but those skipped, as this process's parts of the batch; a rest is left out."""
         order = torch.randperm(len(self.ids), generator=stream(self.seed, "", f"order-{epoch}")).tolist()
         count, size = len(order) // batch_size, batch_size // (parts * world())
         waiting: deque[list[list[Future[Sample]]]] = deque()
@@ -42,7 +42,7 @@ class Reader:
                 yield [stack([drawn.result() for drawn in part]) for part in mine_of_step]
 
     def read(self, id: str) -> Sample:
-        """One image at the size of the dataset's own rule."""
+        """Return one image at the size of the dataset's own rule."""
         if id in self._kept:
             return self._kept[id]
         sample = resize(self.data.read(id), self.data.resize)
@@ -55,7 +55,7 @@ class Reader:
 
 
 def stack(samples: Sequence[Sample]) -> Batch:
-    """Samples of one size as a batch."""
+    """Return samples of one size as a batch."""
     sizes = {tuple(sample.labels.shape) for sample in samples}
     if len(sizes) > 1:
         raise BadInput(f"images of one batch differ in size, found {sorted(sizes)[:3]}; set a crop or a resize rule")

@@ -13,7 +13,7 @@ from .loop import Moment, Watcher
 
 @contextmanager
 def board(folder: Path, other: Watcher) -> Iterator[Watcher]:
-    """A watcher that writes loss, accuracy and validation into the folder, and tells the other one too."""
+    """Yield a watcher that writes loss, accuracy and validation into the folder, and tells the other one too."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:

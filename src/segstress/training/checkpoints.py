@@ -39,7 +39,7 @@ class Checkpoints:
     write: Callable[[Path, bytes], None]  # whole or not at all
 
     def save_state(self, network: nn.Module, optimiser: torch.optim.Optimizer, state: State) -> None:
-        """Everything in one file, so that weights and counters can never be of two different steps."""
+        """Save everything in one file, so that weights and counters can never be of two different steps."""
         plain = optimiser.state_dict()
         tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
         for number, memory in plain["state"].items():
@@ -67,7 +67,7 @@ class Checkpoints:
         return State(**progress["state"])
 
     def save_model(self, network: nn.Module, name: str, card: Mapping[str, Any]) -> None:
-        """A model that can be named in a plan, with its card also beside it for people."""
+        """Save a model that can be named in a plan, with its card also beside it for people."""
         path = self.folder / f"{name}.safetensors"
         try:
             save(network, path, card)

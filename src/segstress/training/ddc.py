@@ -33,18 +33,18 @@ class Branched(Trainee):
             _first_rows(trained[name], tensor).copy_(tensor)
 
     def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
-        """Logits of the main branch."""
+        """Return the logits of the main branch."""
         return self.heads(images)["main"]
 
     def heads(self, images: Float[Tensor, "b c h w"]) -> dict[str, Tensor]:
-        """Logits of each branch."""
+        """Return the logits of each branch."""
         own = super().heads(images)
         main, fragile, mask = torch.split(own.pop("main"), [self.classes, self.classes, 2], dim=1)
         early = {name: logits[:, : self.classes] for name, logits in own.items()}
         return {"main": main, "fragile": fragile, "mask": mask, **early}
 
     def result(self) -> nn.Module:
-        """The network without the other branches."""
+        """Return the network without the other branches."""
         (kept,) = self._kept
         trained = self.network.state_dict()
         for name, tensor in kept.state_dict().items():
@@ -62,16 +62,16 @@ class DDC:
     share: Share = 0.5  # of images that are trained on attacked; the others are attacked to find their fragile pixels
 
     def trainee(self, make: Make, classes: int) -> Trainee:
-        """Outputs for all branches while training, for the main one afterwards."""
+        """Give outputs for all branches while training, for the main one afterwards."""
         return Branched(make(2 * classes + 2), make(classes), classes)
 
     def loss(self, network: Trainee, batch: Batch, first: int, harm: Harm) -> Losses:
-        """Cross-entropy of the branches joined by the mask, and of the mask itself."""
+        """Return cross-entropy of the branches joined by the mask, and of the mask itself."""
         harmed = harm(batch)
         fragile = join_prediction(network, harmed.images) != join_prediction(network, batch.images)
-        places = chosen(len(batch), first, self.share)
-        fragile[places] = False  # attacked pixels belong to the main branch, all of them
-        mixed = mix(batch, places, lambda part: harmed.pick(places))
+        indices = chosen(len(batch), first, self.share)
+        fragile[indices] = False  # attacked pixels belong to the main branch, all of them
+        mixed = mix(batch, indices, lambda part: harmed.pick(indices))
         network.train()
         heads = network.heads(mixed.images)
         joined = join(heads)
@@ -83,18 +83,18 @@ class DDC:
 
 
 def join(heads: dict[str, Tensor]) -> Float[Tensor, "b k h w"]:
-    """Each pixel's logits from the branch that the mask points to; no gradient reaches the mask this way."""
+    """Return each pixel's logits from the branch that the mask points to; no gradient reaches the mask this way."""
     stable, fragile = heads["mask"].detach().unbind(1)
     return torch.where((fragile > stable)[:, None], heads["fragile"], heads["main"])
 
 
 @torch.no_grad()
 def join_prediction(network: Trainee, images: Float[Tensor, "b c h w"]) -> Int64[Tensor, "b h w"]:
-    """Classes by the joined branches, as the network would be used."""
+    """Return the classes by the joined branches, as the network would be used."""
     network.eval()
     return predict(join(network.heads(images)))
 
 
 def _first_rows(tensor: Tensor, like: Tensor) -> Tensor:
-    """The part of a tensor that the main branch shares or owns: its outputs come first."""
+    """Return the part of a tensor that the main branch shares or owns: its outputs come first."""
     return tensor[: len(like)] if like.ndim else tensor

@@ -57,7 +57,7 @@ class Loop:
         self.state = self.checkpoints.load_state(self.task.network, self.optimiser)
 
     def run(self) -> State:
-        """All epochs that are left."""
+        """Run all epochs that are left."""
         task, state = self.task, self.state
         try:
             for epoch in range(state.step // task.steps, task.epochs):
@@ -71,7 +71,7 @@ class Loop:
         return state
 
     def step(self, parts: list[Batch]) -> None:
-        """One step of the optimiser on all parts of all processes."""
+        """Take one step of the optimiser on all parts of all processes."""
         task, state = self.task, self.state
         # Every draw of a step, such as dropout's, follows from its number: a resumed run draws the same.
         torch.manual_seed(seed_of(task.seed, f"process-{rank()}", f"step-{state.step}"))
@@ -113,7 +113,7 @@ class Loop:
         self.watcher.step(Moment(state.step, task.epochs * task.steps, loss, accuracy))
 
     def _harm(self, batch: Batch) -> Batch:
-        """The inner attack sees the network as it will be used."""
+        """Let the inner attack see the network as it will be used."""
         task = self.task
         task.network.eval()
         perturbed = task.attack.perturb(task.network, batch, seed_of(task.seed, "attack", f"step-{self.state.step}"))
@@ -135,13 +135,13 @@ class Loop:
         self._save_state()
 
     def _validate(self, reader: Reader) -> dict[str, dict[str, float]]:
-        """Scores clean and under the probe."""
+        """Return the scores clean and under the probe."""
         task = self.task
         looks = {"clean": perturbations.build("clean")} | ({task.probe.label: task.probe} if task.probe else {})
         return {name: validate(task.network, reader, look, task.device, task.seed) for name, look in looks.items()}
 
     def _save_models(self, entry: Mapping[str, Any]) -> None:
-        """The best is best under the probe where there is one, else clean."""
+        """Save the last and the best: best under the probe where there is one, else clean."""
         card = {**self.task.card, **entry}
         figures = list(entry.get("validation", {}).values())
         better = bool(figures) and figures[-1]["cmiou"] > self.state.best

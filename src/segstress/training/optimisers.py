@@ -19,7 +19,7 @@ class Optimiser(Protocol):
     """Settings of an optimiser."""
 
     def make(self, network: Trainee) -> torch.optim.Optimizer:
-        """The optimiser of a network's parameters; each group remembers its full rate as `full`."""
+        """Return the optimiser of a network's parameters; each group remembers its full rate as `full`."""
         ...
 
 
@@ -37,7 +37,7 @@ class SGD:
     decay: NotNegative = 1e-4  # of weights
 
     def make(self, network: Trainee) -> torch.optim.Optimizer:
-        """One group for the features and one for the heads."""
+        """Return one group for the features and one for the heads."""
         groups = [
             {"params": parameters, "full": rate, "weight_decay": self.decay}
             for parameters, rate in _by_place(network, self.rate, self.heads)
@@ -55,7 +55,7 @@ class AdamW:
     decay: NotNegative = 0.01  # of weights
 
     def make(self, network: Trainee) -> torch.optim.Optimizer:
-        """Groups by place and by whether decay applies."""
+        """Group parameters by part of the network and by whether decay applies."""
         groups = [
             {"params": group, "full": rate, "weight_decay": self.decay if decays else 0.0}
             for parameters, rate in _by_place(network, self.rate, self.heads)
@@ -66,7 +66,7 @@ class AdamW:
 
 
 def _by_place(network: Trainee, rate: float, faster: float) -> list[tuple[list[nn.Parameter], float]]:
-    """Features and heads with their rates; a network that does not tell its heads apart is all features."""
+    """Return features and heads with their rates; a network that does not tell its heads apart is all features."""
     heads = list(network.head_parameters())
     known = {id(parameter) for parameter in heads}
     features = [parameter for parameter in network.parameters() if id(parameter) not in known]

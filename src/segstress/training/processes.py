@@ -9,17 +9,17 @@ from torch import Tensor, distributed
 
 
 def rank() -> int:
-    """Which one this is; the first writes the files."""
+    """Tell which one this is; the first writes the files."""
     return distributed.get_rank() if distributed.is_initialized() else 0
 
 
 def world() -> int:
-    """How many there are."""
+    """Tell how many there are."""
     return distributed.get_world_size() if distributed.is_initialized() else 1
 
 
 def total(tensor: Tensor) -> Tensor:
-    """The sum of every process's tensor."""
+    """Sum every process's tensor."""
     if world() > 1:
         tensor = tensor.clone()
         distributed.all_reduce(tensor)

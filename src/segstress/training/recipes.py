@@ -41,11 +41,11 @@ class Recipe(Protocol):
         ...
 
     def trainee(self, make: Make, classes: int) -> Trainee:
-        """The network as this recipe trains it."""
+        """Return the network as this recipe trains it."""
         ...
 
     def loss(self, network: Trainee, batch: Batch, first: int, harm: Harm) -> Losses:
-        """Forward in train mode; `first` is the running number of the batch's first image since training began."""
+        """Go forward in train mode; `first` is the running number of the batch's first image since training began."""
         ...
 
 
@@ -64,11 +64,11 @@ class Adversarial:
     auxiliary: Annotated[float, Field(ge=0)] = 0.4  # weight of every head but the main one
 
     def trainee(self, make: Make, classes: int) -> Trainee:
-        """The network as it is."""
+        """Return the network as it is."""
         return Trainee(make(classes))
 
     def loss(self, network: Trainee, batch: Batch, first: int, harm: Harm) -> Losses:
-        """Cross-entropy of every head on the mixed batch."""
+        """Return the cross-entropy of every head on the mixed batch."""
         mixed = mix(batch, chosen(len(batch), first, self.share), harm)
         heads = network.heads(mixed.images)
         main = heads.pop("main")
@@ -101,29 +101,29 @@ recipes.preset(
 
 
 def chosen(count: int, first: int, share: float) -> list[int]:
-    """Places of the images to attack, spread evenly over all that training sees, whatever the size of a batch."""
+    """Return indices of images to attack, spread evenly over all that training sees, whatever a batch's size."""
     return [index for index in range(count) if floor((first + index + 1) * share) > floor((first + index) * share)]
 
 
-def mix(batch: Batch, places: list[int], harm: Harm) -> Batch:
-    """The batch with the images at these places attacked, and no others."""
-    if not places:
+def mix(batch: Batch, indices: list[int], harm: Harm) -> Batch:
+    """Attack the images at these indices of the batch, and no others."""
+    if not indices:
         return batch
-    if len(places) == len(batch):
+    if len(indices) == len(batch):
         return harm(batch)
     images = batch.images.clone()
-    images[places] = harm(batch.pick(places)).images
+    images[indices] = harm(batch.pick(indices)).images
     return replace(batch, images=images)
 
 
 def cross_entropy(logits: Float[Tensor, "b k h w"], batch: Batch) -> Float[Tensor, ""]:
-    """Summed over valid pixels."""
+    """Sum cross-entropy over valid pixels."""
     pixels = functional.cross_entropy(logits.float(), batch.labels, reduction="none")
     return torch.where(batch.valid, pixels, 0).sum()
 
 
 def hits(logits: Float[Tensor, "b k h w"], batch: Batch) -> Tensor:
-    """Number of valid pixels whose own class has the largest logit; none where logits are no numbers."""
+    """Count valid pixels whose own class has the largest logit; none where logits are no numbers."""
     seen = logits.detach()
     right = seen.gather(1, batch.labels[:, None])[:, 0] >= seen.amax(1)
     return (right & batch.valid).sum()

@@ -17,7 +17,7 @@ class Schedule(Protocol):
     """A rule for the learning rate."""
 
     def factor(self, progress: float) -> float:
-        """What the rate is multiplied by when this share of all steps is done."""
+        """Return what the rate is multiplied by when this share of all steps is done."""
         ...
 
 
@@ -33,7 +33,7 @@ class Poly:
     warm_up: Share = 0.0  # share of all steps in which the rate rises linearly
 
     def factor(self, progress: float) -> float:
-        """Linear up, then down to zero."""
+        """Rise linearly, then fall to zero."""
         if progress < self.warm_up:
             return FIRST + (1 - FIRST) * progress / self.warm_up
         return math.pow((1 - progress) / (1 - self.warm_up), self.power)

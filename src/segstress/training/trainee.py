@@ -18,12 +18,12 @@ class Adapted(Segmenter):
 
 
 def adapt(network: nn.Module, interface: Interface) -> nn.Module:
-    """The network on images in [0, 1], with logits at their size; as it is where it does so by itself."""
+    """Return the network on images in [0, 1], with logits at their size; as it is where it does so by itself."""
     return network if interface == Interface() else Adapted(network, interface)
 
 
 def bare(network: nn.Module) -> nn.Module:
-    """The network without its adapter, as checkpoints keep it."""
+    """Return the network without its adapter, as checkpoints keep it."""
     return network.network if isinstance(network, Adapted) else network
 
 
@@ -35,20 +35,20 @@ class Trainee(nn.Module):
         self.network = network
 
     def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
-        """Logits of the main head."""
+        """Return the logits of the main head."""
         logits: Tensor = self.network(images)
         return logits
 
     def heads(self, images: Float[Tensor, "b c h w"]) -> dict[str, Tensor]:
-        """Logits by head; `main` is always among them."""
+        """Return the logits by head; `main` is always among them."""
         own = getattr(self.network, "heads", None)
         return own(images) if own else {"main": self.network(images)}
 
     def head_parameters(self) -> Iterator[nn.Parameter]:
-        """What an optimiser may train faster; nothing where the network does not tell."""
+        """Yield what an optimiser may train faster; nothing where the network does not tell."""
         own = getattr(bare(self.network), "head_parameters", None)
         yield from own() if own else ()
 
     def result(self) -> nn.Module:
-        """What is left when training is over."""
+        """Return what is left when training is over."""
         return bare(self.network)

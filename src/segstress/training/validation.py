@@ -17,7 +17,7 @@ SCORES = ("accuracy", "cmiou", "nmiou")
 def validate(
     network: nn.Module, reader: Reader, perturbation: Perturbation, device: str, seed: int
 ) -> dict[str, float]:
-    """Scores of the perturbed images; each process looks at its share of them, one by one."""
+    """Return the scores of the perturbed images; each process looks at its share of them, one by one."""
     network.eval()
     data = reader.data
     counts = torch.zeros(len(reader.ids), len(data.classes), 3, dtype=torch.int64, device=device)

@@ -9,26 +9,27 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import pydantic
-
 from ..core import BadInput
 from .session import Decision, Session
+from .trial_list import is_signed
 
 PAGE = ("index.html", "style.css", "decision_log.js", "canvas.js", "app.js")
 
+LARGEST = 20_000_000  # bytes of a file of decisions
+
 
 def page_file(name: str) -> bytes:
-    """A file of the page."""
+    """Return a file of the page."""
     return files("segstress.voting").joinpath("page", name).read_bytes()
 
 
 def trials_script(trial_list: Mapping[str, Any]) -> str:
-    """A script that deals a trial list to the page."""
+    """Return a script that deals a trial list to the page."""
     return f"segstress.deal({json.dumps(trial_list)});\n"
 
 
 def write_static(session: Session, rater: str, folder: Path) -> int:
-    """The page with one person's trial list and all its pictures; the number of trials."""
+    """Write the page with one person's trial list and all its pictures; return the number of trials."""
     if folder.exists() and any(folder.iterdir()):
         raise BadInput(f"{folder} is not empty; choose a new folder for the page")
     (folder / "pictures").mkdir(parents=True)
@@ -49,15 +50,19 @@ def write_static(session: Session, rater: str, folder: Path) -> int:
 def take_file(session: Session, path: Path) -> int:
     """Put the decisions that a static page has saved on paper; the number that was taken."""
     try:
+        if path.stat().st_size > LARGEST:
+            raise BadInput(f"{path} is larger than any file of decisions ({LARGEST:,} bytes)")
         content = json.loads(path.read_text(encoding="utf-8"))
         rater, events = content["rater"], [Decision(**event) for event in content["events"]]
         if content["mode"] != session.mode:
             raise BadInput(f"{path} holds decisions of mode {content['mode']}, expected {session.mode}")
-    except (OSError, KeyError, TypeError, ValueError, pydantic.ValidationError) as error:
+        if not is_signed(session.secret, str(rater), str(content.get("signature"))):
+            raise BadInput(f"{path} was not saved by a page of '{str(rater)[:32]}'; its signature is missing or wrong")
+    except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         if isinstance(error, BadInput):
             raise
         raise BadInput(f"{path} is no file of decisions ({str(error).splitlines()[0]})") from error
-    before = len(session.standing(rater))
+    before = len(session.current(rater))
     for event in events:
         session.take(rater, event)
-    return len(session.standing(rater)) - before
+    return len(session.current(rater)) - before

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import shutil
 import sys
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -94,6 +97,7 @@ def test_figures_are_those_of_the_model(model, pixels):
     assert result.worst["accuracy"] < result.clean["accuracy"]
     assert [row["perturbation"] for row in result.table()] == ["clean", "pgd(steps=2)", "worst case"]
     assert result.errors == ()
+    assert result.complete
     assert "\n" not in repr(result)
     assert "<table>" in result._repr_html_()
     frames = result.images(2)
@@ -182,6 +186,8 @@ def test_one_strange_mask_is_an_error_row(model, pixels):
     result = segstress.evaluate(model, (images, masks), **ASKED)
     assert len(result.errors) == 1
     assert "label id 9 is neither one of the 4 classes nor ignored" in result.errors[0]
+    assert not result.complete
+    assert "INCOMPLETE" in repr(result)
 
 
 def test_conversions_are_said_once(model, pixels, caplog):
@@ -219,6 +225,7 @@ def random_pairs():
         (lambda images, masks: [{"picture": images[0]}], "found \\['picture'\\]"),
         (lambda images, masks: random_pairs()(images, masks), "random augmentation"),
         (lambda images, masks: ((255 * images).long(), masks), "expected uint8 or floats"),
+        (lambda images, masks: (images[:, :2], masks), "takes images of 3 channels, the data has 2"),
     ],
 )
 def test_bad_data_gets_one_line(model, pixels, change, words):
@@ -268,3 +275,49 @@ def test_results_of_attack_print_one_line(model, pixels):
     line = repr(segstress.attack("pgd", model.eval(), images, masks, eps="8/255", steps=2))
     assert line.startswith("<Attacked: 3 images")
     assert "\n" not in line
+
+
+def test_a_temporary_folder_goes_with_its_result(model, pixels, tmp_path):
+    result = segstress.evaluate(model, pixels, **ASKED)
+    folder = result.folder
+    assert folder.is_dir()
+    del result
+    gc.collect()
+    assert not folder.exists()
+    page = segstress.evaluate(model, pixels, **ASKED).report()
+    gc.collect()
+    assert page.is_file()
+    shutil.rmtree(page.parents[1])
+    named = segstress.evaluate(model, pixels, out=tmp_path / "mine", **ASKED).folder
+    gc.collect()
+    assert named.is_dir()
+
+
+def test_a_run_that_fails_leaves_no_temporary_folder(model, pixels, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(BadInput, match="gives 4 classes, the data has 9"):
+        segstress.evaluate(model, pixels, classes=9, **ASKED)
+    gc.collect()
+    assert not list(tmp_path.iterdir())
+
+
+def test_load_model_leaves_the_module_as_it_was_and_shares_its_tensors(model, pixels):
+    model.second.requires_grad_(False)
+    model.first.eval()
+    loaded = segstress.load_model(model, mean=(0.5,))
+    assert (model.training, model.first.training, model.second.training) == (True, False, True)
+    assert [tensor.requires_grad for tensor in model.parameters()] == [True, True, False, False]
+    assert not any(tensor.requires_grad for tensor in loaded.parameters())
+    assert not any(module.training for module in loaded.modules())
+    pairs = zip(model.parameters(), loaded.network.parameters(), strict=True)
+    assert all(mine.data_ptr() == theirs.data_ptr() for mine, theirs in pairs)
+    logits = loaded(pixels[0])
+    torch.testing.assert_close(logits, model.eval()(pixels[0] - 0.5))
+    model(pixels[0]).sum().backward()
+    assert model.first.weight.grad is not None
+
+
+def test_a_module_that_cannot_be_set_apart_is_one_line(model):
+    model.lock = threading.Lock()
+    with pytest.raises(BadInput, match=r"Tiny cannot be set apart from yours: .*; use segstress\.evaluate"):
+        segstress.load_model(model)

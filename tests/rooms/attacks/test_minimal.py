@@ -22,7 +22,7 @@ from segstress.testing.toys import linear_model, scaled_batch, smallest_radius, 
 SMALL = [
     "annealed-border",
     *(f"{name}{own}" for name in ("alma-prox", "pdpgd", "pdgd", "fmn", "dag", "asma") for own in ("", "-auto")),
-    "ddn",
+    "ddn-auto",
     "pgd-ce-search",
     "pgd-dlr-search",
     "ifgsm-search",
@@ -44,7 +44,7 @@ def ratio(spec, optimum, seed, side):
 
 
 @pytest.mark.parametrize(
-    ("spec", "factor"), [("annealed-border", 1.05), ("fmn-auto", 1.3), ("ddn", 1.3), ("dag-auto", 1.6)]
+    ("spec", "factor"), [("annealed-border", 1.05), ("fmn-auto", 1.3), ("ddn-auto", 1.3), ("dag-auto", 1.6)]
 )
 def test_seven_classes_are_broken_near_the_optimum(spec, factor):
     assert median(ratio(spec, 0.8 / 255, seed, 24) for seed in FRESH[:3]) <= factor
@@ -59,7 +59,7 @@ def test_seven_classes_are_broken_near_the_optimum(spec, factor):
         ("alma-prox-auto", 1.25),
         ("pdpgd-auto", 1.3),
         ("fmn-auto", 1.3),
-        ("ddn", 1.3),
+        ("ddn-auto", 1.3),
         ("dag-auto", 1.6),
     ],
 )
@@ -72,7 +72,7 @@ def test_seven_classes_at_full_size(spec, factor, optimum):
     [
         ("annealed-border", 1.1),
         ("fmn-auto", 1.1),
-        ("ddn", 1.1),
+        ("ddn-auto", 1.1),
         ("alma-prox-auto?steps=200", 1.1),
         ("pdpgd-auto?steps=200", 1.7),
         ("pdgd-auto?steps=200", 1.8),
@@ -102,13 +102,13 @@ def test_pdpgd_finds_small_sums_and_the_fewest_pixels():
 
 
 def test_sparse_norms_are_for_searches_that_have_a_step_for_them():
-    with pytest.raises(ValueError, match="ddn works in linf, l2, found norm l1"):
-        attack_of("ddn", norm="l1")
+    with pytest.raises(ValueError, match="ddn-auto works in linf, l2, found norm l1"):
+        attack_of("ddn-auto", norm="l1")
     with pytest.raises(ValueError, match="leave eps out"):
         attack_of("pdpgd", norm="l0", radius=5)
 
 
-@pytest.mark.parametrize("name", ["annealed-border", "alma-prox-auto", "pdpgd-auto", "fmn-auto", "ddn"])
+@pytest.mark.parametrize("name", ["annealed-border", "alma-prox-auto", "pdpgd-auto", "fmn-auto", "ddn-auto"])
 def test_targeted_search_reaches_its_class(name):
     model = toy_model()
     batch = toy_batch(model)
@@ -181,7 +181,9 @@ def test_labels_of_eight_bits_give_the_same():
     model = linear_model()
     batch = toy_batch(model, wide=False)
     labels = torch.where(batch.valid, batch.labels, 255)
-    wide, narrow = (segstress.attack("ddn", model, batch.images, each, steps=30) for each in (labels, labels.byte()))
+    wide, narrow = (
+        segstress.attack("ddn-auto", model, batch.images, each, steps=30) for each in (labels, labels.byte())
+    )
     assert torch.equal(wide.images, narrow.images)
 
 
@@ -201,7 +203,7 @@ def test_dag_as_published_gives_the_clean_image_on_failure_and_ours_the_most_har
 def test_inside_a_ball_the_clipped_delta_is_a_candidate(clip):
     model = linear_model()
     batch = scaled_batch(model, 25 / 255)
-    attack = Attack(algorithm=attacks.build("ddn"), threat=Threat(radius=10 / 255), clip=clip)
+    attack = Attack(algorithm=attacks.build("ddn-auto"), threat=Threat(radius=10 / 255), clip=clip)
     for result in attack.perturb(model, batch, 0).results:
         assert float(result.size) <= 10 / 255 + 1e-9
         assert result.raw_size is None
@@ -211,7 +213,7 @@ def test_clean_prediction_as_reference_asks_for_other_pixels():
     model = linear_model()
     batch = toy_batch(model, wide=False)
     truth, prediction = (
-        attack_of("ddn", reference=reference).perturb(model, batch, 0).results[0]
+        attack_of("ddn-auto", reference=reference).perturb(model, batch, 0).results[0]
         for reference in ("truth", "prediction")
     )
     changed = (model(prediction.images).argmax(1) != model(batch.images).argmax(1)) & batch.valid

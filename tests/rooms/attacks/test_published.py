@@ -263,6 +263,58 @@ def test_projected_adam_returns_its_last_iterate_of_as_many_passes_as_steps(case
     assert torch.equal(result.images, seen[-1]), "the last iterate of five steps is where the sixth begins"
 
 
+@pytest.mark.parametrize("name", ["segpgd", "cospgd", "mi-fgsm"])
+def test_an_attack_of_equal_steps_returns_its_last_iterate_and_looks_no_further(name, case):
+    model, batch = case
+    attack = attack_of(attacks.build(f"{name}?steps=6"), RADIUS)
+    (result,) = attack.perturb(model, batch, 3).results
+    assert result.goal == "any"
+    assert attack.passes() == (6, 6)
+    seen, _ = watch(f"{name}?steps=6&keep=best", model, batch, radius=RADIUS)  # which looks at the last iterate too
+    assert torch.allclose(result.images, batch.images + seen[-1], atol=1e-12)
+
+
+def test_apgd_on_the_logit_ratio_returns_its_iterate_of_the_highest_loss():
+    model = toy_model()
+    batch = toy_batch(model).pick([0])
+
+    def ratio(delta):
+        logits = model((batch.images + delta).clamp(0, 1)).detach()
+        order = logits.sort(dim=1, descending=True).values
+        return float((-margins(logits, batch.labels) / (order[:, 0] - order[:, 2] + 1e-12) * batch.valid).sum())
+
+    seen, (result,) = watch("apgd-dlr?steps=40", model, batch, radius=RADIUS)
+    values = [ratio(delta) for delta in seen]
+    assert result.goal == "any"
+    assert ratio(result.images - batch.images) == pytest.approx(max(values), abs=1e-6)
+    assert values[-1] < max(values) - 1e-3, "the last iterate is the best too, which tells nothing"
+
+
+def test_ddn_moves_on_a_sphere_that_shrinks_on_success(case):
+    model, batch = case
+    steps, radius = 16, 1.0
+    delta, visited, smallest = torch.zeros_like(batch.images), [], None
+    farthest = float(torch.maximum(batch.images, 1 - batch.images).norm())
+    for step in range(steps):
+        visited.append(delta)
+
+        def loss(images):
+            return (functional.cross_entropy(model(images), batch.labels, reduction="none") * batch.valid).sum()
+
+        gradient, success = slope(loss, (batch.images + delta).clamp(0, 1)), won(model, batch, delta) >= 0.3
+        if success and (smallest is None or delta.norm() <= smallest.norm()):
+            smallest = delta
+        radius = min(radius * (0.95 if success else 1.05), farthest)
+        length = 0.01 + 0.99 * (1 + math.cos(math.pi * step / steps)) / 2
+        moved = delta + length * gradient / gradient.norm()
+        rounded = (255 * radius * moved / moved.norm()).round() / 255
+        delta = rounded.clamp(-batch.images, 1 - batch.images)
+    seen, results = watch(f"ddn?steps={steps}", model, batch, enough=0.3, norm="l2")
+    assert smallest is not None, "the case is too hard to tell anything"
+    assert_same(seen, visited)
+    assert torch.allclose(results[0].images, batch.images + smallest, atol=1e-7)
+
+
 @pytest.mark.parametrize("name", ["sea-mce", "sea-bce", "sea-jsd", "sea-msl"])
 def test_sea_returns_the_newest_of_the_iterates_with_the_fewest_right_pixels(name):
     model = toy_model()

@@ -13,7 +13,7 @@ from segstress.core import to_plain
 FOUND, CLEAN_START = None, False  # a step that is found or follows from the radius; a start at the image itself
 
 # arXiv:1706.06083 and what only changes its loss or its length.
-PGD = {"loss": "ce", "steps": 40, "step": FOUND, "random_start": True}
+PGD = {"loss": "ce", "steps": 40, "step": FOUND, "random_start": True, "keep": "best"}
 # Croce & Hein 2020 (arXiv:2003.01690): 100 steps at one radius, momentum 0.75.
 APGD = {
     "loss": "ce",
@@ -70,18 +70,18 @@ TABLE = {
     "pgd": PGD,
     "fgsm": PGD | {"steps": 1, "random_start": CLEAN_START},
     "bim": PGD | {"steps": 10, "random_start": CLEAN_START},
-    "segpgd": PGD | {"loss": "segpgd"},
-    "cospgd": PGD | {"loss": "cospgd"},
+    "segpgd": PGD | {"loss": "segpgd", "keep": "last"},
+    "cospgd": PGD | {"loss": "cospgd", "keep": "last"},
     "rp-pgd": PGD | {"loss": "region"},
     "pgd-masked": PGD | {"loss": "masked-ce"},
     "pgd-region": PGD | {"step": 4 / 255, "random_start": CLEAN_START},
     "pgd-region-released": PGD | {"loss": "two-term", "step": 4 / 255, "random_start": CLEAN_START},
-    "mi-fgsm": {"loss": "ce", "steps": 10, "decay": 1.0},
+    "mi-fgsm": {"loss": "ce", "steps": 10, "decay": 1.0, "keep": "last"},
     "patch": {"loss": "ce", "steps": 100, "rate": 0.05, "views": 0, "light": 0.1, "grain": 0.1, "shift": 0},
     "square": {"steps": 1000, "area": 0.8},
     "dla": {"steps": 200},
     "apgd": APGD,
-    "apgd-dlr": APGD | {"loss": "dlr", "track": "dlr"},
+    "apgd-dlr": APGD | {"loss": "dlr", "track": "dlr", "carry": "track", "keep": "last"},
     "apgd-margin": APGD | {"loss": "margin-clipped", "track": "margin-clipped"},
     "sea-mce": SEA | {"loss": "masked-ce"},
     "sea-mce-bal": SEA | {"loss": "masked-ce-balanced", "balance": "split"},
@@ -193,7 +193,29 @@ TABLE = {
         "gradient": "scaled",
         "keep": "best",
     },
-    "ddn": {"loss": "masked-margin", "steps": 200, "step": 1.0, "change": 0.05},
+    # arXiv:1811.09600: radius and step of 1, the step falling to 0.01, 256 levels; 500 steps as in arXiv:2206.07179.
+    "ddn": {
+        "loss": "ce",
+        "steps": 500,
+        "step": 1.0,
+        "change": 0.05,
+        "first": 1.0,
+        "unit": "l2",
+        "ball": "surface",
+        "levels": 256,
+        "keep": "smallest",
+    },
+    "ddn-auto": {
+        "loss": "masked-margin",
+        "steps": 200,
+        "step": 1.0,
+        "change": 0.05,
+        "first": FOUND,
+        "unit": "radius",
+        "ball": "inside",
+        "levels": 0,
+        "keep": "best",
+    },
     "pgd-13x40": BISECTION,
     "pgd-dlr-13x40": BISECTION | {"loss": "dlr"},
     "ifgsm-13x20": BISECTION | FAST,

@@ -31,7 +31,8 @@ def test_a_run_counts_passes_and_says_what_they_are_for(tmp_path):
     evaluate(plan | {"perturbations": ["pgd?steps=5", "fgsm"]}, tmp_path, RunOptions(workers=1), heard)
     (total, words), *steps = seen
     assert words == "9 answers (3 images x 3 perturbations)"
-    assert [step[1] for step in steps] == [
+    assert all("worst case so far" in step[1] for step in steps)
+    assert [step[1].partition(", worst case")[0] for step in steps] == [
         "cnn-normal, clean",
         "cnn-normal, pgd(steps=5) linf 8/255",
         "cnn-normal, fgsm linf 8/255",

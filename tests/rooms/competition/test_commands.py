@@ -10,10 +10,11 @@ import pytest
 import torch
 
 from segstress.contests.compete import reopen
-from segstress.contests.voting import open_session, token
+from segstress.contests.voting import open_session
 from segstress.data import load
 from segstress.models import load as load_model
 from segstress.voting.session import Decision
+from segstress.voting.trial_list import sign
 
 POOL = "shapes:pool?count=12&size=32&labelled=true"
 MODELS = [word for seed in range(2) for word in ("--model", f"compact:cnn?seed={seed}")]
@@ -110,12 +111,13 @@ def test_votes_of_the_page_rank_and_reject(segstress) -> None:
     for number, trial in enumerate(trials):
         choice = "reject" if number == 0 else ("left" if trial.shown[0] == "cnn" else "right")
         session.take("kim", Decision(id=str(number), trial=trial.id, choice=choice))
-    standing = competition.rank("votes", draws=20)
-    assert standing.names[standing.order[0]] == "cnn"
-    assert any("prior" in note for note in standing.notes)
+    ranking_report = competition.rank("votes", draws=20)
+    assert ranking_report.names[ranking_report.order[0]] == "cnn"
+    assert any("prior" in note for note in ranking_report.notes)
     selection = competition.select()
     assert trials[0].image not in selection.images
-    assert token(Path("run")) == token(Path("run"))
+    assert open_session(competition, "choose").secret == session.secret
+    assert Path("run/judge.json").stat().st_mode & 0o777 == 0o600
     assert "cnn" not in json.dumps(session.trial_list("kim", server=True))
 
 
@@ -123,9 +125,10 @@ def test_static_page_and_back(segstress) -> None:
     select(segstress)
     said = segstress("mad", "judge", "run", "--static", "page", "--rater", "kim", "--mode", "screen")
     assert said.code == 0, said.err
-    trial = open_session(reopen(Path("run")), "screen").deal("kim").trials[0]
+    session = open_session(reopen(Path("run")), "screen")
+    trial, signature = session.deal("kim").trials[0], sign(session.secret, "kim")
     event = {"id": "a", "trial": trial.id, "choice": "reject", "reason": "other"}
-    Path("d.json").write_text(json.dumps({"mode": "screen", "rater": "kim", "events": [event]}))
+    Path("d.json").write_text(json.dumps({"mode": "screen", "rater": "kim", "signature": signature, "events": [event]}))
     said = segstress("mad", "judge", "run", "--votes", "d.json", "--mode", "screen")
     assert "1 new decisions" in said.out
     reopen(Path("run")).select()

@@ -84,9 +84,9 @@ def cast(competition: Competition, strengths: list[float], images: int = 10_000)
 def test_votes_are_a_judge(tmp_path: Path) -> None:
     competition = compete(tmp_path / "run")
     cast(competition, [4, 0, -4])
-    standing = competition.rank("votes", draws=50)
-    assert standing.rankings["overall"].rank.tolist() == [1, 2, 3]
-    assert set(standing.rankings) == {"overall", "attack", "defence"}
+    ranking_report = competition.rank("votes", draws=50)
+    assert ranking_report.rankings["overall"].rank.tolist() == [1, 2, 3]
+    assert set(ranking_report.rankings) == {"overall", "attack", "defence"}
 
 
 def test_disconnected_votes_are_refused(tmp_path: Path) -> None:

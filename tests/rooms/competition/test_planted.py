@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from segstress.competition.discrepancy import miou, pair_counts
-from segstress.competition.matrices import Judged, aggressiveness, performance, resistance
+from segstress.competition.matrices import Scored, aggressiveness, performance, resistance
 from segstress.competition.ranking import fit, places
 from segstress.competition.select import Candidates, Rule, choose
 from segstress.competition.thresholds import PoolShares
@@ -36,7 +36,7 @@ def pool() -> tuple[np.ndarray, np.ndarray]:
     return truths, np.stack([[predict(truth, wrong, random) for wrong in WRONG] for truth in truths])
 
 
-def judged(truths: np.ndarray, maps: np.ndarray, chosen: int) -> Judged:
+def scored(truths: np.ndarray, maps: np.ndarray, chosen: int) -> Scored:
     models = len(WRONG)
     scores = np.stack([miou(pair_counts(each, CLASSES)) for each in maps]).astype(np.float32)
     counts = [[np.bincount(labels.ravel(), minlength=CLASSES) for labels in each] for each in maps]
@@ -54,18 +54,18 @@ def judged(truths: np.ndarray, maps: np.ndarray, chosen: int) -> Judged:
         [[miou(pair_counts(np.stack([truths[p], labels]), CLASSES)[0])[1] for labels in maps[p]] for p in places_]
     )
     own = np.arange(len(members))
-    return Judged(models, images, defenders, attackers, classes, quality[own, defenders], quality[own, attackers])
+    return Scored(models, images, defenders, attackers, classes, quality[own, defenders], quality[own, attackers])
 
 
 def test_the_order_is_recovered_with_few_labels(pool: tuple[np.ndarray, np.ndarray]) -> None:
-    found = judged(*pool, chosen=1)
+    found = scored(*pool, chosen=1)
     assert found.distinct < IMAGES / 2
     for matrix in (aggressiveness, resistance):
         assert places(fit(matrix(performance(found)))).tolist() == [1, 2, 3, 4]
 
 
 def test_far_apart_models_are_told_apart_surely(pool: tuple[np.ndarray, np.ndarray]) -> None:
-    found = judged(*pool, chosen=3)
+    found = scored(*pool, chosen=3)
     ranking = rank(lambda weights: fit(aggressiveness(performance(found, weights))), found.distinct, 200)
     assert ranking.beats[0, 3] > 0.99
     assert ranking.rank.tolist() == [1, 2, 3, 4]

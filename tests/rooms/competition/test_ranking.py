@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import log_ndtr, ndtr
 
-from segstress.competition.matrices import Judged, aggressiveness, performance
+from segstress.competition.matrices import Scored, aggressiveness, performance
 from segstress.competition.ranking import (
     PRIOR,
     _likelihood,
@@ -144,7 +144,7 @@ def test_planted_strengths_are_recovered_from_votes() -> None:
     np.testing.assert_allclose(fit(wins(strengths, 4000, 0)), strengths, atol=0.05)
 
 
-def planted(images: int, seed: int = 0, models: int = 4) -> Judged:
+def planted(images: int, seed: int = 0, models: int = 4) -> Scored:
     """Memberships whose qualities fall with the model's number, in noise."""
     random = np.random.default_rng(seed)
     defenders = random.integers(models, size=images)
@@ -152,11 +152,11 @@ def planted(images: int, seed: int = 0, models: int = 4) -> Judged:
     quality = np.clip(0.7 - 0.1 * np.arange(models) + random.normal(0, 0.15, (images, models)), 0, 1)
     place = np.arange(images)
     classes = random.integers(3, size=images)
-    return Judged(models, place, defenders, attackers, classes, quality[place, defenders], quality[place, attackers])
+    return Scored(models, place, defenders, attackers, classes, quality[place, defenders], quality[place, attackers])
 
 
-def ranked(judged: Judged, draws: int = 200):
-    return rank(lambda weights: fit(aggressiveness(performance(judged, weights))), judged.distinct, draws)
+def ranked(scored: Scored, draws: int = 200):
+    return rank(lambda weights: fit(aggressiveness(performance(scored, weights))), scored.distinct, draws)
 
 
 def test_intervals_hold_the_estimate_and_shrink_with_more_images() -> None:
@@ -172,9 +172,9 @@ def test_intervals_hold_the_estimate_and_shrink_with_more_images() -> None:
 
 
 def test_equal_models_are_tied() -> None:
-    judged = planted(300)
-    same = Judged(
-        4, judged.images, judged.defenders, judged.attackers, judged.classes, judged.defended, judged.defended
+    scored = planted(300)
+    same = Scored(
+        4, scored.images, scored.defenders, scored.attackers, scored.classes, scored.defended, scored.defended
     )
     found = ranked(same)
     assert found.rank.tolist() == [1, 1, 1, 1]
@@ -183,8 +183,8 @@ def test_equal_models_are_tied() -> None:
 
 def test_one_image_is_enough_to_compute_and_none_is_refused() -> None:
     one = np.zeros(2, dtype=np.int64)
-    judged = Judged(2, one, np.array([0, 1]), np.array([1, 0]), one, np.array([0.5, 0.2]), np.array([0.2, 0.5]))
-    assert ranked(judged).rank.tolist() == [1, 2]
+    scored = Scored(2, one, np.array([0, 1]), np.array([1, 0]), one, np.array([0.5, 0.2]), np.array([0.2, 0.5]))
+    assert ranked(scored).rank.tolist() == [1, 2]
     with pytest.raises(BadInput, match="found none"):
         draw_weights(0)
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from segstress.competition.matrices import Judged, aggressiveness, performance, resistance
+from segstress.competition.matrices import Scored, aggressiveness, performance, resistance
 from segstress.competition.ranking import fit
 from segstress.competition.ranking_report import RankingReport
 from segstress.competition.select import Member
 from segstress.competition.uncertainty import rank
 from segstress.competition.votes import Vote, tally
-from segstress.contests.report import compare_standings, summary
+from segstress.contests.report import compare_rankings, summary
 from segstress.core import BadInput
 from segstress.reports.contest.contested import Contested
 from segstress.reports.contest.gallery import SelectedImage
@@ -39,16 +39,16 @@ def by_truth(clean: dict[str, float]) -> RankingReport:
     defenders, attackers, classes = (
         np.array([getattr(m, key) for m in chosen]) for key in ("defender", "attacker", "class_")
     )
-    judged = Judged(3, place, defenders, attackers, classes, quality[place, defenders], quality[place, attackers])
-    found = performance(judged)
+    scored = Scored(3, place, defenders, attackers, classes, quality[place, defenders], quality[place, attackers])
+    found = performance(scored)
     matrices = {"aggressiveness": aggressiveness(found), "resistance": resistance(found)}
     rankings = {
-        name: rank(lambda w: fit(aggressiveness(performance(judged, w))), judged.distinct, 50) for name in matrices
+        name: rank(lambda w: fit(aggressiveness(performance(scored, w))), scored.distinct, 50) for name in matrices
     }
     others = {"bradley-terry": fit(matrices["aggressiveness"], "bradley-terry")}
     images = [member.image for member in chosen]
     return RankingReport(
-        NAMES, "masks", chosen, images, rankings, others, matrices, ["a note"], judged, quality, clean=clean
+        NAMES, "masks", chosen, images, rankings, others, matrices, ["a note"], scored, quality, clean=clean
     )
 
 
@@ -70,12 +70,12 @@ def by_votes() -> RankingReport:
     return RankingReport(NAMES, "votes", members(), [], {"overall": ranking}, {}, {"wins": cast.overall()}, votes=votes)
 
 
-def contested(standing: RankingReport) -> Contested:
+def contested(ranking_report: RankingReport) -> Contested:
     labels = np.array([[0, 1], [2, -1]])
     maps = {"truth": labels, "good (defender)": labels, "fair (attacker)": labels[::-1]}
     example = SelectedImage("0" * 16, "chosen for cat", np.zeros((2, 2, 3), dtype=np.uint8), maps)
     palette = ((0, 0, 0), (200, 0, 0), (0, 200, 0))
-    return Contested("test", standing, CLASSES, palette, [("good", "fair", "dog")], [example], {"seed": "0"})
+    return Contested("test", ranking_report, CLASSES, palette, [("good", "fair", "dog")], [example], {"seed": "0"})
 
 
 def rows(folder: Path, table: str) -> list[dict[str, str]]:
@@ -112,10 +112,10 @@ def test_the_report_of_votes_shows_the_people(tmp_path: Path) -> None:
 
 
 def test_other_metrics_stand_beside_the_ranking(tmp_path: Path) -> None:
-    standing = by_truth({})
-    names = {name: replace(found, strengths=-found.strengths) for name, found in standing.rankings.items()}
-    names["aggressiveness"] = standing.rankings["aggressiveness"]
-    beside = replace(standing, otherwise={"fwiou": replace(standing, rankings=names, images=["a", "b"])})
+    ranking_report = by_truth({})
+    names = {name: replace(found, strengths=-found.strengths) for name, found in ranking_report.rankings.items()}
+    names["aggressiveness"] = ranking_report.rankings["aggressiveness"]
+    beside = replace(ranking_report, otherwise={"fwiou": replace(ranking_report, rankings=names, images=["a", "b"])})
     write_competition(contested(beside), tmp_path)
     (row,) = rows(tmp_path, "metrics")
     assert (row["metric"], row["images"]) == ("fwiou", "2")
@@ -129,15 +129,15 @@ def test_standings_can_be_compared(tmp_path: Path) -> None:
         for entry in plain["rankings"]["aggressiveness"].values():
             entry["strength"] *= sign
         (tmp_path / name / "report").mkdir(parents=True)
-        (tmp_path / name / "report" / "standing.json").write_text(json.dumps(plain))
-    found = compare_standings([tmp_path / "a", tmp_path / "b"])
+        (tmp_path / name / "report" / "ranking.json").write_text(json.dumps(plain))
+    found = compare_rankings([tmp_path / "a", tmp_path / "b"])
     assert found["a and b"]["aggressiveness"] == pytest.approx(-1)
     assert found["a and b"]["resistance"] == pytest.approx(1)
     with pytest.raises(BadInput, match="has not been ranked"):
-        compare_standings([tmp_path / "a", tmp_path / "c"])
+        compare_rankings([tmp_path / "a", tmp_path / "c"])
 
 
 def test_a_missing_value_is_null() -> None:
-    standing = by_truth({})
-    standing.matrices["resistance"][0, 1] = np.nan
-    assert json.loads(json.dumps(summary(standing), allow_nan=False))["matrices"]["resistance"][0][1] is None
+    ranking_report = by_truth({})
+    ranking_report.matrices["resistance"][0, 1] = np.nan
+    assert json.loads(json.dumps(summary(ranking_report), allow_nan=False))["matrices"]["resistance"][0][1] is None

@@ -34,9 +34,9 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Competition:
 
 
 def test_the_flow_ends_with_a_ranking(done: Competition) -> None:
-    standing = done.rank("masks", draws=50)
-    assert sorted(standing.names) == sorted(done.names)
-    for ranking in standing.rankings.values():
+    ranking_report = done.rank("masks", draws=50)
+    assert sorted(ranking_report.names) == sorted(done.names)
+    for ranking in ranking_report.rankings.values():
         assert np.isfinite(ranking.strengths).all()
         assert ranking.strengths.sum() == pytest.approx(0)
     assert {row["defender"] for row in rows(done.folder)} <= set(done.names)

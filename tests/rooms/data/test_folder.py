@@ -87,10 +87,10 @@ def test_all_void_mask_is_legal(labelled_folder: Path, write: Callable) -> None:
 def test_images_of_different_sizes_and_channels(labelled_folder: Path, write: Callable) -> None:
     write(labelled_folder / "images" / "f.png", np.zeros((2, 9, 3)))
     write(labelled_folder / "masks" / "f.png", np.zeros((2, 9)))
-    np.save(labelled_folder / "images" / "g.npy", np.zeros((3, 3, 5)))
-    write(labelled_folder / "masks" / "g.png", np.zeros((3, 3)))
+    np.save(labelled_folder / "images" / "g.npy", np.zeros((6, 6, 5)))
+    write(labelled_folder / "masks" / "g.png", np.zeros((6, 6)))
     dataset = open_folder(labelled_folder)
-    assert [tuple(dataset.read(id).image.shape) for id in "afg"] == [(3, 4, 6), (3, 2, 9), (5, 3, 3)]
+    assert [tuple(dataset.read(id).image.shape) for id in "afg"] == [(3, 4, 6), (3, 2, 9), (5, 6, 6)]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 
 from segstress.core import BadImage, BadInput
 from segstress.data import Dataset, Resize, datasets, load
@@ -46,6 +47,43 @@ def test_voc_can_count_void_as_background(voc_root: Path) -> None:
     dataset = load(f"voc:{voc_root}?void_as_background=true")
     assert first_row(dataset, "2007_02") == [0, 1, 15, 20, 0, 0]
     assert dataset.void == "none"
+
+
+@pytest.fixture
+def sbd_root(tmp_path_factory: pytest.TempPathFactory, voc_root: Path, write: Callable, photo: np.ndarray) -> Path:
+    """SBD masks of a photograph that VOC trains with, of one in its validation list and of one that VOC leaves out."""
+    root = tmp_path_factory.mktemp("sbd")
+    (root / "cls").mkdir()
+    write(voc_root / "JPEGImages" / "2008_03.jpg", photo)
+    for name in ("2007_01", "2007_02", "2008_03"):
+        savemat(root / "cls" / f"{name}.mat", {"GTcls": {"Segmentation": np.full((4, 6), 7, dtype=np.uint8)}})
+    (root / "train.txt").write_text("2008_03\n2007_02\n")
+    (root / "val.txt").write_text("2007_01\n")
+    (voc_root / "ImageSets" / "Segmentation" / "train.txt").write_text("2007_01\n")
+    return root
+
+
+def test_sbd_fills_what_voc_has_not_drawn(voc_root: Path, sbd_root: Path) -> None:
+    dataset = load(f"voc:{voc_root}?split=train_aug&sbd={sbd_root}")
+    assert dataset.ids() == ["2007_01", "2008_03"], "all that is labelled, without VOC's validation list"
+    assert first_row(dataset, "2007_01") == [0, 1, 15, 20, None, 0], "VOC's own mask"
+    assert first_row(dataset, "2008_03") == [7] * 6, "that of SBD"
+
+
+def test_a_list_of_the_user_goes_before_the_union(voc_root: Path, sbd_root: Path) -> None:
+    (voc_root / "ImageSets" / "Segmentation" / "train_aug.txt").write_text("2008_03\n")
+    assert load(f"voc:{voc_root}?split=train_aug&sbd={sbd_root}").ids() == ["2008_03"]
+
+
+def test_sbd_that_is_not_there_or_broken_is_named(voc_root: Path, sbd_root: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"sbd: .*elsewhere has no cls/\*\.mat; expected the folder 'dataset'"):
+        load(f"voc:{voc_root}?sbd={tmp_path / 'elsewhere'}")
+    (sbd_root / "cls" / "2008_03.mat").write_bytes(b"no matlab file at all, but long enough to be looked at" * 9)
+    with pytest.raises(BadImage, match=r"2008_03\.mat is damaged"):
+        load(f"voc:{voc_root}?split=train_aug&sbd={sbd_root}").read("2008_03")
+    (sbd_root / "val.txt").unlink()
+    with pytest.raises(BadInput, match=r"sbd: .*val\.txt does not exist"):
+        load(f"voc:{voc_root}?split=train_aug&sbd={sbd_root}")
 
 
 def test_voc_palette_is_the_published_one() -> None:

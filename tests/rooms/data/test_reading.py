@@ -13,6 +13,7 @@ import torch
 from PIL import Image
 
 from segstress.core import BadImage
+from segstress.data.arrays import Encoding, Unsettled
 from segstress.data.reading import read_image, read_mask
 
 GREY = np.arange(24, dtype=np.uint8).reshape(4, 6) * 10
@@ -66,21 +67,23 @@ def test_alpha_is_dropped_not_blended(tmp_path: Path, photo: np.ndarray) -> None
     assert torch.equal(read_image(tmp_path / "image.png").pixels, torch.from_numpy(photo).permute(2, 0, 1) / 255)
 
 
-@pytest.mark.parametrize("suffix", [".png", ".tif"])
-def test_sixteen_bits_are_scaled_by_their_own_range(tmp_path: Path, suffix: str) -> None:
+@pytest.mark.parametrize(("suffix", "channels"), [(".png", 3), (".tif", 1)])
+def test_sixteen_bits_are_scaled_as_told(tmp_path: Path, suffix: str, channels: int) -> None:
     deep = np.array([[0, 1, 32768, 65535]], dtype=np.uint16)
     Image.fromarray(deep).save(tmp_path / f"deep{suffix}")
-    picture = read_image(tmp_path / f"deep{suffix}")
-    assert picture.notes == ("16-bit greyscale read as RGB, scaled by 1/65535",)
-    assert torch.equal(picture.pixels[1, 0], torch.tensor([0, 1, 32768, 65535]) / 65535)
+    picture = read_image(tmp_path / f"deep{suffix}", Encoding(scale=65535.0))
+    expected = torch.tensor([0, 1, 32768, 65535]) / 65535
+    assert torch.equal(picture.pixels, expected.expand(channels, 1, 4))
+    assert picture.notes == (("16-bit greyscale read as RGB, divided by 65535",) if channels == 3 else ())
+    with pytest.raises(Unsettled, match="found uint16; give scale="):
+        read_image(tmp_path / f"deep{suffix}")
 
 
-def test_sixteen_bit_colour_says_what_is_lost(tmp_path: Path) -> None:
+def test_sixteen_bit_colour_png_is_refused_rather_than_cut_to_eight(tmp_path: Path) -> None:
     path = tmp_path / "deep.png"
     path.write_bytes(deep_colour_png([[0x0000, 0x80FF, 0xFFFF]]))
-    picture = read_image(path)
-    assert picture.notes == ("16-bit colour read with 8 bits; an .npy file keeps the rest",)
-    assert picture.pixels[:, 0, 0].tolist() == pytest.approx([0, 0x80 / 255, 1])
+    with pytest.raises(Unsettled, match=r"deep\.png: of colours with 16 bits only 8 can be read; save it as TIFF"):
+        read_image(path)
 
 
 def deep_colour_png(pixels: list[list[int]]) -> bytes:
@@ -95,8 +98,8 @@ def deep_colour_png(pixels: list[list[int]]) -> bytes:
 
 
 def test_unknown_scale_is_refused(tmp_path: Path) -> None:
-    Image.fromarray(np.ones((2, 2), dtype=np.float32)).save(tmp_path / "float.tif")
-    with pytest.raises(BadImage, match=r"float\.tif.*mode F.*npy"):
+    Image.fromarray(np.full((2, 2), 3, dtype=np.float32)).save(tmp_path / "float.tif")
+    with pytest.raises(BadImage, match=r"float\.tif: expected floats in \[0, 1\], found 3 to 3; give scale="):
         read_image(tmp_path / "float.tif")
 
 
@@ -115,12 +118,12 @@ def test_broken_exif_is_a_broken_file(tmp_path: Path, photo: np.ndarray) -> None
         read_image(tmp_path / "image.webp")
 
 
-@pytest.mark.parametrize("array", [GREY, GREY / 255, np.dstack([GREY] * 5), (GREY / 255).astype(np.float16)])
+@pytest.mark.parametrize("array", [GREY, GREY / 255, np.dstack([GREY] * 3), (GREY / 255).astype(np.float16)])
 def test_arrays_keep_their_channels(tmp_path: Path, array: np.ndarray) -> None:
     np.save(tmp_path / "bands.npy", array)
     pixels = read_image(tmp_path / "bands.npy").pixels
     assert pixels.dtype == torch.float32
-    assert pixels.shape == (1 if array.ndim == 2 else 5, 4, 6)
+    assert pixels.shape == (1 if array.ndim == 2 else 3, 4, 6)
     assert torch.allclose(pixels[-1], torch.from_numpy(GREY / np.float32(255)), atol=1e-3)
 
 

@@ -21,11 +21,13 @@ from segstress.results.minimal import MinimalResult
 class Planted(Evidence):
     """Evidence that was never measured."""
 
-    def __init__(self, judged=None, minimal=(), local=(), standing=None) -> None:
-        self._found = SimpleNamespace(judged=judged, minimal=list(minimal), local=list(local), standing=standing)
+    def __init__(self, assessments=None, minimal=(), local=(), ranking=None) -> None:
+        self._found = SimpleNamespace(
+            assessments=assessments, minimal=list(minimal), local=list(local), ranking=ranking
+        )
 
-    def judged(self, need):
-        return self._found.judged[need.name]
+    def assessments(self, need):
+        return self._found.assessments[need.name]
 
     def minimal(self, need):
         return self._found.minimal
@@ -33,8 +35,8 @@ class Planted(Evidence):
     def local(self, need):
         return self._found.local
 
-    def standing(self, need):
-        return self._found.standing
+    def ranking(self, need):
+        return self._found.ranking
 
 
 def judge(name: str, **planted) -> Answer:
@@ -42,9 +44,9 @@ def judge(name: str, **planted) -> Answer:
 
 
 @cache
-def model(name: str, scale: float, seed: int = 7):
-    """A judged model; a smaller scale is a sturdier one. The attack that fails on an image is left out."""
-    study = sample_study.study(name, images=24, scale=scale, seed=seed)
+def model(name: str, scale: float, seed: int = 7, images: int = 24):
+    """An assessed model; a smaller scale is a sturdier one. The attack that fails on an image is left out."""
+    study = sample_study.study(name, images=images, scale=scale, seed=seed)
     fine = tuple(outcome for outcome in study.outcomes if outcome.label != sample_study.FAILING)
     return assess(replace(study, outcomes=fine))
 
@@ -58,7 +60,7 @@ def test_claim_1_is_seen_only_where_half_falls_and_whole_stands(monkeypatch):
         battery = {name: model(name, scale) for name, scale in scales.items()}
         short = {name: model(name, 0.03) for name in scales}
         found = {BATTERY.name: battery, TRAINING_ATTACK.name: short, NO_GRAIN.name: {TWIN: model(TWIN, 0.2)}}
-        return judge("1-half-is-not-enough", judged=found)
+        return judge("1-half-is-not-enough", assessments=found)
 
     fell, stood = answer(half=3.0, whole=0.03), answer(half=0.03, whole=0.03)
     assert fell.checks[0].holds
@@ -71,12 +73,12 @@ def test_claim_1_is_seen_only_where_half_falls_and_whole_stands(monkeypatch):
 
 
 def test_claim_2_wants_more_than_the_strongest_attack():
-    several = {"a": model("a", 0.6), "b": model("b", 0.9, seed=3)}
-    (first, _, same, _) = judge("2-aggregate", judged={BATTERY.name: several}).checks
+    several = {"a": model("a", 0.6, images=96), "b": model("b", 0.9, seed=3, images=96)}
+    (first, _, same, _) = judge("2-aggregate", assessments={BATTERY.name: several}).checks
     assert first.holds
     assert not same.holds  # both fall to segpgd
     single = {name: assess(replace(found.study, outcomes=found.study.outcomes[:1])) for name, found in several.items()}
-    assert judge("2-aggregate", judged={BATTERY.name: single}).verdict == "not seen"
+    assert judge("2-aggregate", assessments={BATTERY.name: single}).verdict == "not seen"
 
 
 def test_claim_3_follows_the_objects():
@@ -87,7 +89,7 @@ def test_claim_3_follows_the_objects():
         stand = (objects.area > np.median(objects.area)) == large
         kept = {label: np.where(stand, objects.clean, 0) for label in objects.kept}
         turned = replace(found, study=replace(found.study, objects=replace(objects, kept=kept)))
-        assert judge("3-small-objects", judged={BATTERY.name: {"a": turned}}).checks[0].holds == large
+        assert judge("3-small-objects", assessments={BATTERY.name: {"a": turned}}).checks[0].holds == large
 
 
 def find(name: str, attack: str, image: int, size: float) -> MinimalResult:
@@ -104,7 +106,7 @@ def test_claim_4_compares_factors(half, seen):
     minimal = [
         find(name, attack, image, radius / 255 * generator.uniform(0.8, 1.25))
         for name, radius in radii.items()
-        for attack in ("fmn-auto", "ddn")
+        for attack in ("fmn-auto", "ddn-auto")
         for image in range(12)
     ]
     assert judge("4-minimum-perturbations", minimal=minimal).checks[0].holds == seen
@@ -140,8 +142,8 @@ def test_claim_6_wants_a_sure_reversal(strengths, seen):
         name: {"strength": strength, "interval": [strength - 0.5, strength + 0.5], "rank": 1, "band": [1, 2]}
         for name, strength in zip(("better", "worse"), strengths, strict=True)
     }
-    standing = {"models": list(found), "rankings": {"aggressiveness": found}}
-    answer = judge("6-competition", judged={CLEAN.name: {"better": better, "worse": worse}}, standing=standing)
+    ranking = {"models": list(found), "rankings": {"aggressiveness": found}}
+    answer = judge("6-competition", assessments={CLEAN.name: {"better": better, "worse": worse}}, ranking=ranking)
     assert answer.checks[0].holds == seen
 
 

@@ -116,7 +116,7 @@ def test_an_adaptive_run_audits_chooses_and_resumes(battery, tmp_path):
         "eps": "8/255",
     }
     evaluate(asked, tmp_path / "run", RunOptions(workers=1))
-    (choice,) = json.loads((tmp_path / "run" / "choice.json").read_text())
+    (choice,) = json.loads((tmp_path / "run" / "choice.json").read_text())["choices"]
     assert choice["images"] == 8
     assert choice["dropped"]
     store = Store(tmp_path / "run")
@@ -142,7 +142,7 @@ def test_images_of_an_audit_are_spared_too(tmp_path):
         evaluate({**asked, "battery": str(tmp_path / f"{name}.yaml")}, tmp_path / name, RunOptions(workers=1))
         (found[name],) = figures([tmp_path / name])["runs"]
     assert found["audited"]["perturbations"] == found["plain"]["perturbations"]
-    (choice,) = json.loads((tmp_path / "audited" / "choice.json").read_text())
+    (choice,) = json.loads((tmp_path / "audited" / "choice.json").read_text())["choices"]
     assert choice["images"] == 6
     store = Store(tmp_path / "audited")
     spared = [row for cell in store.cells() for row in store.table(cell, "images").to_pylist() if row["finisher"]]
@@ -185,5 +185,5 @@ def answers(asked, hits):
 def test_a_budget_chooses_from_an_audit(battery, tmp_path):
     asked = {"models": [net("tiny")], "data": ["shapes:test?count=12&size=16"], "battery": battery, "eps": "8/255"}
     evaluate({**asked, "budget": "0.001s"}, tmp_path / "run", RunOptions(workers=1))
-    (choice,) = json.loads((tmp_path / "run" / "choice.json").read_text())
+    (choice,) = json.loads((tmp_path / "run" / "choice.json").read_text())["choices"]
     assert len(choice["kept"]) == 1

@@ -10,7 +10,7 @@ from segstress.data.shapes import Shapes
 from segstress.evaluation import evaluate
 from segstress.models import model as loading
 from segstress.planning import plan as planning
-from segstress.runtime import RunOptions
+from segstress.runtime import RunOptions, Store
 
 BATTERY = "perturbations: [{attack: pgd, steps: 1}, {attack: segpgd, steps: 1}, {attack: cospgd, steps: 1}]"
 
@@ -48,5 +48,17 @@ def test_models_batteries_and_images_are_opened_once(seen, tmp_path):
     assert seen["battery of the plan"] == 1
     read = {key: number for key, number in seen.items() if key.startswith("read")}
     assert len(read) == 2
-    # for each of two models: examined, clean, and once for the whole battery
-    assert set(read.values()) == {2 * 3}
+    # for each of two models: examined, clean, and once for the whole battery; the first once more for its size
+    assert sorted(read.values()) == [2 * 3, 2 * 3 + 1]
+
+
+def test_reading_ahead_changes_nothing(tmp_path):
+    """As on a device other than the CPU, whose numbers are otherwise its own."""
+    plan = {"models": ["compact:cnn-normal"], "data": ["shapes:test?count=5&size=32"], "perturbations": ["fgsm"]}
+    tables = []
+    for number, device in enumerate(("cpu", "cpu:0")):
+        folder = tmp_path / str(number)
+        evaluate({**plan, "eps": "8/255", "numerics": {"device": device}}, folder, RunOptions(workers=1))
+        store = Store(folder)
+        tables.append([store.table(cell, name) for cell in store.cells() for name in ("images", "counts", "objects")])
+    assert tables[0] == tables[1]

@@ -1,4 +1,4 @@
-"""Bootstrap intervals: right width, right pairing, same seed same answer."""
+"""Intervals: right width, right pairing, bounds where a figure can lie."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from segstress.core import BadInput
-from segstress.metrics.intervals import difference, interval
+from segstress.metrics.intervals import difference, half_width, interval, interval_of
 from segstress.metrics.scores import accuracy, accuracy_image_mean, cmiou, nmiou
 
 PIXELS = 100
@@ -33,7 +33,7 @@ def test_the_width_is_that_of_the_normal_approximation(counts: np.ndarray) -> No
     values = counts[:, :, 0].sum(-1) / PIXELS
     width = 2 * 1.96 * values.std() / math.sqrt(len(values))
     for metric in (accuracy, accuracy_image_mean):
-        found = interval(counts, metric, draws=4000)
+        found = interval(counts, metric)
         assert found.value == pytest.approx(values.mean())
         assert found.high - found.low == pytest.approx(width, rel=0.1)
         assert found.low < found.value < found.high
@@ -47,10 +47,33 @@ def test_a_higher_level_is_wider_and_equal_images_leave_no_doubt(counts: np.ndar
     assert same.low == pytest.approx(same.value) == pytest.approx(same.high)
 
 
-def test_the_seed_decides(counts: np.ndarray) -> None:
-    """Equal seeds draw alike, others do not."""
-    assert interval(counts, cmiou, seed=3) == interval(counts, cmiou, seed=3)
-    assert interval(counts, cmiou, seed=3) != interval(counts, cmiou, seed=4)
+def test_of_a_mean_it_is_students() -> None:
+    """Without skewness: the deviation over the root of the number, times the quantile of a table."""
+    values = np.array([0.2, 0.4, 0.5, 0.6, 0.8])
+    found = interval_of(lambda weights: weights @ values / weights.sum(1), 5)
+    assert found.high - found.value == pytest.approx(2.776445 * values.std(ddof=1) / math.sqrt(5))
+    assert found.value - found.low == pytest.approx(found.high - found.value)
+    assert found.level == 0.95
+    assert half_width(values, 5) == pytest.approx(found.high - found.value)
+    assert half_width(values, 20) == pytest.approx(2.093024 * values.std(ddof=1) / math.sqrt(20))
+    assert math.isnan(half_width(values[:1], 20))
+
+
+def test_the_longer_tail_gets_the_longer_side() -> None:
+    """One bad image among good ones: the truth may lie much lower, hardly higher; never outside what is possible."""
+    found = interval(images_of(np.array([100] * 11 + [50])), accuracy)
+    assert found.value - found.low > 1.2 * (found.high - found.value)
+    assert found.low >= 0
+    assert found.high == 1
+
+
+def test_groups_are_left_out_where_images_are_many(counts: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenth of the leavings-out gives about the same width."""
+    whole = interval(counts, cmiou)
+    monkeypatch.setattr("segstress.metrics.intervals.GROUPS", 40)
+    grouped = interval(counts, cmiou)
+    assert grouped.value == whole.value
+    assert grouped.high - grouped.low == pytest.approx(whole.high - whole.low, rel=0.3)
 
 
 def test_pairing_sees_a_small_difference_that_images_would_drown(counts: np.ndarray) -> None:
@@ -75,10 +98,17 @@ def test_doubt_about_models_of_equal_strength() -> None:
 
 
 def test_images_without_truth_do_not_poison_the_draws(counts: np.ndarray) -> None:
-    """Draws of void images only are dropped; if all are, there is no interval."""
+    """They count for nothing; where one image is left the figure may be anything, and where none is it is none."""
+    padded = np.concatenate([counts[:9], np.zeros_like(counts[:30])])
+    for metric in (accuracy, nmiou):
+        found, plain = interval(padded, metric), interval(counts[:9], metric)
+        assert (found.low, found.high) == pytest.approx((plain.low, plain.high))
     few = np.concatenate([counts[:1], np.zeros_like(counts[:3])])
-    found = interval(few, nmiou)
-    assert found.low == pytest.approx(found.value) == pytest.approx(found.high)
+    for lonely in (few, counts[:1]):
+        found = interval(lonely, nmiou)
+        assert (found.low, found.high) == (0, 1)
+        assert 0 < found.value < 1
+    assert (difference(few, few, nmiou).low, difference(few, few, nmiou).high) == (-1, 1)
     void = interval(np.zeros_like(counts[:3]), nmiou)
     assert math.isnan(void.value)
     assert math.isnan(void.low)

@@ -8,8 +8,9 @@ from toy_set import VOID, Toy
 
 from segstress.metrics.micro import micro_iou, micro_iou_image_mean
 from segstress.metrics.scores import class_table, cmiou, fwiou, nmiou
+from segstress.models.frameworks import declare_operators
 
-pytestmark = pytest.mark.usefixtures("torchvision_imports")
+declare_operators()  # for what these tests import themselves
 
 
 def jaccard(toy: Toy, average: str) -> torch.Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -31,6 +32,12 @@ class PSPNet(nn.Module):
 """
 
 
+def block(file: str) -> str:
+    """The code that the page shows for a file."""
+    (code,) = re.findall(rf"```python\n(# {re.escape(file)}.*?)```", TEXT, re.DOTALL)
+    return str(code)
+
+
 @pytest.mark.parametrize("spec", [spec for spec in SPECS if not spec.endswith(":")])
 def test_specs_are_built(spec: str) -> None:
     assert models.models.build(spec).label
@@ -43,7 +50,7 @@ def test_every_kind_is_mentioned() -> None:
 
 
 def test_the_worked_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    code = block("DDC-AT/stress.py")
     (spec,) = re.findall(r"```text\n(.*?)\n```", TEXT, re.DOTALL)
     (tmp_path / "DDC-AT" / "model").mkdir(parents=True)
     (tmp_path / "DDC-AT" / "model" / "pspnet.py").write_text(SEMSEG)
@@ -54,3 +61,20 @@ def test_the_worked_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     torch.save({"epoch": 50, "state_dict": weights, "optimizer": {"state": {}}}, "train_epoch_50.pth")
     assert models.load(spec)(torch.rand(1, 3, 60, 70)).shape == (1, 21, 60, 70)
     assert models.load(f"{spec}&window=33")(torch.rand(1, 3, 60, 70)).shape == (1, 21, 60, 70)
+
+
+def test_the_example_of_preprocessing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "jpeg.py").write_text(block("jpeg.py"))
+    monkeypatch.chdir(tmp_path)
+    images = torch.rand(2, 3, 32, 40, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    segmenter = models.load("compact:cnn-normal?preprocess=jpeg.py:squeeze")
+    logits = segmenter(images)
+    assert not torch.allclose(logits, models.load("compact:cnn-normal")(images), atol=1e-3)
+    assert torch.autograd.grad(logits.square().sum(), images)[0].any()
+
+
+def test_the_example_of_exporting(tmp_path: Path) -> None:
+    names: dict[str, Any] = {}
+    exec(block("export.py"), names)
+    names["save"](torch.nn.Conv2d(3, 4, 3, padding=1), str(tmp_path / "net.pt2"))
+    assert models.load(f"exported:{tmp_path}/net.pt2")(torch.rand(1, 3, 64, 96)).shape == (1, 4, 64, 96)

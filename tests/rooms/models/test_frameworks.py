@@ -119,6 +119,26 @@ def test_onnx_of_one_size_takes_no_other_and_several_images_in_turn(tmp_path: Pa
     assert windows(IMAGES).shape == (2, 4, 65, 70)
 
 
+def test_onnx_with_one_free_side_takes_any_length_there(tmp_path: Path) -> None:
+    path = tmp_path / "mine.onnx"
+    write_onnx(path, "half_pixel", size=("batch", 32, "width"))
+    segmenter = models.load(f"onnx:{path}")
+    assert segmenter(IMAGES[..., :32, :70]).shape == (2, 4, 32, 70)
+    with pytest.raises(
+        BadInput, match=r"ONNX graph takes images of 32 x any, found 64 x 70; resize the data or export"
+    ):
+        segmenter(IMAGES[..., :64, :70])
+
+
+def test_onnx_of_another_size_is_refused_before_the_run(tmp_path: Path, segstress: Any) -> None:
+    write_onnx(tmp_path / "mine.onnx", "half_pixel", classes=7, size=(1, 32, 48))
+    how = ["--data", "shapes:test?count=2&size=64", "--attack", "pgd", "--eps", "8/255", "--out", "run"]
+    said = segstress("attack", "--model", "onnx:mine.onnx", *how)
+    assert said.code == 2
+    assert "ONNX graph takes images of 32 x 48, found 64 x 64" in said.err
+    assert not list((tmp_path / "run").rglob("*.parquet"))
+
+
 def test_torchscript(tmp_path: Path) -> None:
     network = nn.Sequential(nn.Conv2d(3, 5, 3, padding=1), nn.BatchNorm2d(5), nn.Dropout())
     with warnings.catch_warnings(action="ignore"):

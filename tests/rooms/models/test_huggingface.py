@@ -81,16 +81,43 @@ def mask2former(transformers: Any) -> Any:
     return transformers.Mask2FormerForUniversalSegmentation(config).eval()
 
 
-def test_mask2former_sums_its_masks_on_every_pixel(tmp_path: Path) -> None:
-    network = mask2former(pytest.importorskip("transformers"))
+def maskformer(transformers: Any) -> Any:
+    """Six queries and five classes."""
+    stages = ["stage1", "stage2", "stage3", "stage4"]
+    backbone = transformers.SwinConfig(
+        image_size=64, embed_dim=8, depths=[1] * 4, num_heads=[1, 1, 2, 2], window_size=4, out_features=stages
+    )
+    decoder = transformers.DetrConfig(
+        d_model=16, encoder_layers=1, decoder_layers=1, encoder_ffn_dim=16, decoder_ffn_dim=16,
+        encoder_attention_heads=2, decoder_attention_heads=2, num_queries=6,
+    )  # fmt: skip
+    config = transformers.MaskFormerConfig(
+        backbone_config=backbone, decoder_config=decoder, fpn_feature_size=32, mask_feature_size=32, num_labels=5
+    )
+    return transformers.MaskFormerForInstanceSegmentation(config).eval()
+
+
+def eomt(transformers: Any) -> Any:
+    """Six queries and five classes on 64 x 64 images."""
+    config = transformers.EomtConfig(
+        hidden_size=16, num_hidden_layers=3, num_attention_heads=2, image_size=64, patch_size=16, num_queries=6,
+        num_blocks=1, num_upscale_blocks=1, num_labels=5,
+    )  # fmt: skip
+    return transformers.EomtForUniversalSegmentation(config).eval()
+
+
+@pytest.mark.parametrize(("make", "sides"), [(mask2former, (65, 70)), (maskformer, (65, 70)), (eomt, (64, 64))])
+def test_networks_that_answer_by_masks_sum_them_on_every_pixel(tmp_path: Path, make: Any, sides: Any) -> None:
+    network = make(pytest.importorskip("transformers"))
     network.save_pretrained(tmp_path)
-    answer = network(IMAGES)
+    seen = IMAGES[..., : sides[0], : sides[1]]
+    answer = network(seen)
     scores = torch.zeros(2, 5, *answer.masks_queries_logits.shape[-2:])
     for query in range(6):
         share = answer.class_queries_logits[:, query].softmax(-1)[:, :5, None, None]
         scores += share * answer.masks_queries_logits[:, query, None].sigmoid()
-    expected = functional.interpolate(scores, size=(65, 70), mode="bilinear", align_corners=False)
-    images = IMAGES.clone().requires_grad_()
+    expected = functional.interpolate(scores, size=sides, mode="bilinear", align_corners=False)
+    images = seen.clone().requires_grad_()
     logits = models.load(f"hf:{tmp_path}?{UNCHANGED}")(images)
     torch.testing.assert_close(logits.exp(), expected, rtol=1e-4, atol=1e-6)
     (gradient,) = torch.autograd.grad(logits.sum(), images)

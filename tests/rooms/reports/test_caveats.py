@@ -8,10 +8,12 @@ import pytest
 
 from segstress.metrics.intervals import Interval
 from segstress.reports.study.assessment import assess
-from segstress.reports.study.caveats import caveats
+from segstress.reports.study.caveats import FIRST_LOOK, caveats
 from segstress.reports.study.figure_names import figures, selected_figures
 from segstress.reports.study.main_tables import leave_out
+from segstress.reports.study.page import StudySection
 from segstress.reports.study.sparing import slack
+from segstress.reports.study.summary import summary
 from segstress.results.study import AttackSelection, Study
 
 CHOICE = AttackSelection(("x",), ("y",), 8, Interval(0.012, 0.0, 0.031), Interval(0.02, 0.01, 0.04))
@@ -85,3 +87,12 @@ def test_where_nothing_was_spared_nothing_is_open(tiny: Study) -> None:
 def test_leave_one_out_warns_where_images_were_spared(tiny: Study) -> None:
     assert "--exhaustive" in leave_out(assess(spared(tiny))).note
     assert "--exhaustive" not in leave_out(assess(tiny)).note
+
+
+def test_quick_says_beside_its_figure_that_it_is_a_first_look(tiny: Study) -> None:
+    for battery, said in (("quick v2", FIRST_LOOK), ("strong v2", None)):
+        study = replace(tiny, battery=battery)
+        (found,) = summary([study])["runs"]
+        assert found["first_look"] == said
+        headline = StudySection("m", {}, {}, [], assess(study)).headline
+        assert (f"({FIRST_LOOK})" in headline) == (said is not None)

@@ -119,7 +119,7 @@ def test_images_are_drawn_as_a_whole():
 
 def test_what_was_attacked_alone_is_no_candidate_for_the_worst_case(tiny):
     before, after = (summary([study])["runs"][0] for study in (tiny, with_objects(tiny)))
-    for part in ("worst_case", "perturbations", "standing"):
+    for part in ("worst_case", "perturbations", "pixels_right"):
         assert after[part] == before[part]
     assert before["alone"] == {}
     assert after["alone"]["objects_erased"]["alone"]["value"] == 0.5

@@ -7,6 +7,7 @@ import re
 
 import pytest
 from tests.conftest import net
+from tests.forging import edit_plan
 
 from segstress.evaluation import evaluate
 from segstress.evaluation.report import figures, report, studies
@@ -14,7 +15,7 @@ from segstress.planning.battery_files import battery as named
 from segstress.planning.battery_files import label as label_of
 from segstress.runtime import RunOptions
 
-ATTACKS = ["pgd?steps=1&random_start=false&step=0.001", "pgd-masked?steps=8", "segpgd?steps=8"]
+ATTACKS = ["pgd?steps=1&random_start=false&step=0.001", "pgd-masked?steps=8", "rp-pgd?steps=8"]
 
 
 @pytest.fixture
@@ -78,8 +79,7 @@ def test_a_battery_of_the_package_goes_by_name_and_version_one_of_the_user_also_
 
 def test_a_measured_gap_of_the_same_battery_and_version_is_told(run, tmp_path, monkeypatch):
     folder, measured = run(), tmp_path / "convergence.json"
-    plan = folder / "plan.yaml"
-    plan.write_text(re.sub("battery_label: .*", "battery_label: strong v2", plan.read_text()))
+    edit_plan(folder, lambda text: re.sub("battery_label: .*", "battery_label: strong v2", text))
     monkeypatch.setattr("segstress.results.gap.MEASURED", measured)
     entry = {"battery": "strong", "version": 2, "model": "a", "accuracy_gap": 0.1, "nmiou_gap": 0.4}
     others = [{**entry, "version": 1, "accuracy_gap": 5}, {**entry, "model": "b", "accuracy_gap": 0.3}]
@@ -97,8 +97,7 @@ def test_a_run_of_a_battery_that_is_gone_can_be_reported(run):
     """As those of `adaptive` are, from before strong was two attacks."""
     folder = run()
     (before,) = figures([folder])["runs"]
-    plan = folder / "plan.yaml"
-    plan.write_text(re.sub("(?m)^battery: .*(\n  .*)?", "battery: adaptive", plan.read_text()))
+    edit_plan(folder, lambda text: re.sub("(?m)^battery: .*(\n  .*)?", "battery: adaptive", text))
     assert figures([folder])["runs"] == [before]
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from tests.forging import as_earlier
 
 from segstress.core import BadInput
 from segstress.evaluation.rows import row_of
@@ -59,6 +60,7 @@ def test_arrays_of_some_images_only(store):
 
 
 def test_a_column_that_an_older_version_did_not_write(store):
+    store = as_earlier(store.folder)
     (path, _) = sorted(store.folder.glob("cells/*/objects-*.parquet"))
     pq.write_table(pq.read_table(path).drop_columns(["kept"]), path)
     with pytest.raises(BadInput, match="another version of segstress: expected a column 'kept'"):
@@ -66,12 +68,14 @@ def test_a_column_that_an_older_version_did_not_write(store):
 
 
 def test_a_column_that_came_later_is_empty_in_older_folders(store):
+    store = as_earlier(store.folder)
     for path in store.folder.glob("cells/*/images-*.parquet"):
         pq.write_table(pq.read_table(path).drop_columns(["correct"]), path)
     assert {row["correct"] for row in store.table(CELL, "images").to_pylist()} == {None}
 
 
 def test_a_file_that_is_no_table(store):
+    store = as_earlier(store.folder)
     (path, _) = sorted(store.folder.glob("cells/*/images-*.parquet"))
     path.write_bytes(b"nothing of the kind")
     with pytest.raises(BadInput, match="delete its shard and run the same command again"):

@@ -43,7 +43,7 @@ class ALMAProx:
     keep: Keep = "best"  # iterate to return; released: smallest
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
-        """A step along the gradient in the metric of its running square, and a proximal one for the norm."""
+        """Step along the gradient in the metric of its running square, then take the norm's proximal step."""
         allowed, delta = problem.feasible, problem.start(False)
         prices, ball, square = _Prices(self, problem), pace(allowed, self.steps, self.rate), torch.zeros_like(delta)
         for step in range(self.steps):
@@ -59,7 +59,7 @@ class ALMAProx:
         return delta
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step."""
+        """Count one pass a step."""
         return self.steps, self.steps
 
 
@@ -75,12 +75,12 @@ class _Prices:
         self.won = torch.zeros_like(problem.aim)  # pixels won at any time since then
 
     def at(self, step: int) -> _Prices:
-        """Itself, ready for one step."""
+        """Return itself, ready for one step."""
         self.step = step
         return self
 
     def __call__(self, view: View) -> Pixels:
-        """The loss whose gradient is that of the penalty: the constraint times its price."""
+        """Return the loss whose gradient is that of the penalty: the constraint times its price."""
         attack, aim = self.attack, view.aim
         standing = view.standing.flatten(1).sum(1).double()
         success = suffices(standing, aim.flatten(1).sum(1), self.enough)[:, None, None]

@@ -70,9 +70,9 @@ class AnnealedBorder:
         return problem.threat.enough * (DARE + (1 - DARE) * min(2 * progress, 1))
 
     def _probes(self, loss: DecidingError, problem: Problem) -> bool:
-        """Whether rivals are worth choosing: a goal has none, two classes have one, many cost too much."""
+        """Tell whether rivals are worth choosing: a goal has none, two classes have one, many cost too much."""
         return self.rivals and not problem.targeted and 2 < loss.classes <= PROBE * self.steps / 2
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step."""
+        """Count one pass a step."""
         return self.steps, self.steps

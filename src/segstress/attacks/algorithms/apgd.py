@@ -35,22 +35,22 @@ class APGD:
         "start"  # what a stage's first loss is held against; SEA: zero; skip = none
     )
     ties: Literal["earlier", "later"] = "earlier"  # which of equally harmful iterates is kept; SEA: later
-    carry: Literal["damage", "track"] = "damage"  # what the iterate that begins the next stage has most of
+    carry: Literal["damage", "track"] = "damage"  # what the iterate that a stage ends with has most of
     balance: Literal["image", "split"] = "image"  # whose pixels weigh classes in balanced losses; split: give weights
-    keep: Keep = "best"  # iterate to return; SEA: accuracy
+    keep: Keep = "best"  # iterate to return; SEA: accuracy; last = as `carry` says
 
     def run(self, problem: Problem) -> Deltas:
-        """One stage for each radius, from the most harmful delta of the stage before."""
+        """Run one stage for each radius, from the most harmful delta of the stage before."""
         limit, stages = problem.threat.radius, self.stages()
         delta = problem.start(self.random_start, radius=stages[0][0] * limit)
         for multiple, steps in stages:
-            carry = self.carry if multiple > 1 else "damage"
+            carry = self.carry if multiple > 1 or problem.keep == "last" else "damage"
             start = problem.feasible.project(delta, multiple * limit)
             delta = self._climb(problem, start, multiple * limit, steps, carry)
         return delta
 
     def stages(self) -> list[tuple[float, int]]:
-        """Multiples of the radius and their numbers of steps."""
+        """List multiples of the radius and their numbers of steps."""
         if not self.progressive:
             return [(1.0, self.steps)]
         early = [(multiple, int(share * self.steps)) for multiple, share in EARLY]
@@ -95,12 +95,12 @@ class APGD:
         return harmful if carry == "damage" else peak_delta
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step and one at every start."""
+        """Count one pass a step and one at every start."""
         return self.steps + len(self.stages()), self.steps
 
 
 def checkpoints(steps: int) -> dict[int, int]:
-    """Steps after which progress is judged, with the number since the last: the published code's integer rule."""
+    """Give the steps after which progress is checked, and the number since the last, by the released integer rule."""
     window, step, checks = max(22 * steps // 100, 1), 0, {}
     while step + window <= steps:
         step += window

@@ -36,7 +36,7 @@ class ASMA:
     keep: Keep = "best"  # iterate to return; released: smallest
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
-        """Gradient steps whose factor grows with success."""
+        """Take gradient steps whose factor grows with success."""
         allowed, delta = problem.feasible, problem.start(False)
         loss, step_length = _Wanted(), StepLength(allowed, self.steps)
         for step in range(self.steps):
@@ -55,7 +55,7 @@ class ASMA:
         return loss.iou if step else torch.zeros_like(loss.iou)  # none is known before the first step
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step."""
+        """Count one pass a step."""
         return self.steps, self.steps
 
 

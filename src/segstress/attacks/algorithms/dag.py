@@ -32,7 +32,7 @@ class DAG:
     keep: Keep = "best"  # iterate to return; released: smallest
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
-        """Each image stops at its first success; it is small because nothing moved that had already fallen."""
+        """Stop each image at its first success; it is small because nothing moved that had already fallen."""
         allowed, delta = problem.feasible, problem.start(False)
         done = torch.zeros(len(delta), dtype=torch.bool, device=delta.device)
         for step in range(self.steps):
@@ -51,5 +51,5 @@ class DAG:
         return delta
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step."""
+        """Count one pass a step."""
         return self.steps, self.steps

@@ -46,17 +46,17 @@ class DLA:
         return problem.threat.radius * signs
 
     def _score(self, problem: Problem, signs: Float[Tensor, "b c h w"]) -> Float[Tensor, " b"]:
-        """The less, the better; of a targeted attack the mIoU against its goal should rise."""
+        """Score images, the less the better; of a targeted attack the mIoU against its goal should rise."""
         miou = problem.peek(problem.threat.radius * signs).miou
         return -miou if problem.targeted else miou
 
     def passes(self) -> tuple[int, int]:
-        """The queries."""
+        """Count the queries."""
         return self.steps, 0
 
 
 def _blocks(images: Float[Tensor, "b c h w"]) -> Iterator[tuple[Tensor, Tensor]]:
-    """Masks along the stripes of the whole image, halves, quarters and so on; then across them, then again."""
+    """Yield masks along the stripes of the whole image, halves, quarters and so on; then across them, then again."""
     height, width = images.shape[-2:]
     down = torch.arange(height, device=images.device)[:, None] / height
     across = torch.arange(width, device=images.device) / width

@@ -34,7 +34,7 @@ class FMN:
     keep: Keep = "best"  # iterate to return; released: smallest
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
-        """Radius and step follow half a cosine down to a hundredth and a fiftieth."""
+        """Let radius and step follow half a cosine down to a hundredth and a fiftieth."""
         allowed, delta = problem.feasible, problem.start(False)
         best = longest = allowed.size(torch.maximum(allowed.upper, -allowed.lower))
         radius, succeeded = longest, torch.zeros_like(longest, dtype=torch.bool)
@@ -56,12 +56,12 @@ class FMN:
         return per_image(radius) * allowed.along(gradient)
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step."""
+        """Count one pass a step."""
         return self.steps, self.steps
 
 
 def _distance(allowed: Feasible, loss: PerImage, gradient: Tensor) -> PerImage:
-    """How far away the border lies if the loss is linear: its value over the dual norm of its gradient."""
+    """Estimate how far away the border lies if the loss is linear: its value over the dual norm of its gradient."""
     flat = gradient.flatten(1)
     steepness = flat.abs().sum(1) if allowed.norm == "linf" else flat.norm(dim=1)
     return loss.abs() / steepness.clamp(min=torch.finfo(flat.dtype).tiny)

@@ -10,7 +10,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import settings
-from ..algorithm import Seeks, attacks
+from ..algorithm import Keep, Seeks, attacks
 from ..losses import LossName
 from ..search.problem import Problem
 
@@ -25,9 +25,10 @@ class MIFGSM:
     loss: LossName = "ce"
     steps: Annotated[int, Field(ge=1)] = 10
     decay: Annotated[float, Field(ge=0)] = 1.0  # what stays of the sum at each step
+    keep: Keep = "last"  # iterate to return, the last as published
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
-        """Steps that together just reach the border of the ball."""
+        """Take steps that together just reach the border of the ball."""
         allowed, radius, delta = problem.feasible, problem.threat.radius, problem.start(random=False)
         momentum = torch.zeros_like(delta)
         for step in range(self.steps):
@@ -40,5 +41,5 @@ class MIFGSM:
         return delta
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step."""
+        """Count one pass a step."""
         return self.steps, self.steps

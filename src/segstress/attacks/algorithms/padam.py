@@ -42,5 +42,5 @@ class PAdam:
         return delta
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step."""
+        """Count one pass a step."""
         return self.steps, self.steps

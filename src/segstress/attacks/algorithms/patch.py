@@ -51,7 +51,7 @@ class Patch:
         return delta
 
     def _gradient(self, problem: Problem, delta: Deltas, progress: float, streams: list[torch.Generator]) -> Deltas:
-        """The mean over views; each is contrast x shifted patch + brightness + noise, and the slope goes back so."""
+        """Average over views; each is contrast x shifted patch + brightness + noise, and the slope goes back so."""
         if not self.views:
             return problem.look(delta, self.loss, progress).gradient
         total = torch.zeros_like(delta)
@@ -73,13 +73,13 @@ class Patch:
         return down, right
 
     def passes(self) -> tuple[int, int]:
-        """One pass a view."""
+        """Count one pass a view."""
         looks = self.steps * max(1, self.views)
         return looks, looks
 
 
 def _rolled(images: Deltas, moves: list[Move]) -> Deltas:
-    """Each image moved by itself."""
+    """Move each image by itself."""
     if not any(map(any, moves)):
         return images
     return torch.stack([image.roll(move, (-2, -1)) for image, move in zip(images, moves, strict=True)])

@@ -35,7 +35,7 @@ class PDGD:
     keep: Keep = "best"  # iterate to return; released: smallest
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
-        """A primal step by Adam on margins and norm, a dual step by the sign of each margin."""
+        """Step by Adam on margins and norm; raise or lower each dual by the sign of its margin."""
         allowed, delta = problem.feasible, problem.start(False)
         duals = Duals(problem, self.steps, self.norm_weight, self.least)
         step_length, moments = StepLength(allowed, self.steps), Moments(delta)
@@ -51,5 +51,5 @@ class PDGD:
         return delta
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step."""
+        """Count one pass a step."""
         return self.steps, self.steps

@@ -36,7 +36,7 @@ class PDPGD:
     keep: Keep = "best"  # iterate to return; released: smallest
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
-        """A primal step by Adam, the norm's proximal step in Adam's metric, a dual step by the sign of each margin."""
+        """Step by Adam, then by the norm's prox in Adam's metric; raise or lower each dual by its margin's sign."""
         allowed, delta = problem.feasible, problem.start(False)
         duals, ball = Duals(problem, self.steps, self.norm_weight), pace(allowed, self.steps, self.rate)
         moments = Moments(delta)
@@ -55,5 +55,5 @@ class PDPGD:
         return delta
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step."""
+        """Count one pass a step."""
         return self.steps, self.steps

@@ -9,7 +9,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import Radius, settings
-from ..algorithm import Seeks, attacks
+from ..algorithm import Keep, Seeks, attacks
 from ..losses import LossName
 from ..search.problem import Problem
 
@@ -25,6 +25,7 @@ class PGD:
     steps: Annotated[int, Field(ge=1)] = 40
     step: Radius | None = None  # length of a step; none = 2.5 radius / steps
     random_start: bool = True
+    keep: Keep = "best"  # iterate to return; papers: last
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """Climb from the start, every step as long as the last."""
@@ -38,5 +39,5 @@ class PGD:
         return delta
 
     def passes(self) -> tuple[int, int]:
-        """One pass a step."""
+        """Count one pass a step."""
         return self.steps, self.steps

@@ -66,7 +66,7 @@ class Search:
         return allowed.project(before if self.warm else torch.zeros_like(before), radius)
 
     def _climb(self, problem: Problem, delta: Tensor, radius: PerImage, resting: Tensor) -> tuple[Tensor, Tensor]:
-        """Sign steps at one radius; the last delta, and whether any look did enough."""
+        """Take sign steps at one radius; return the last delta, and whether any look did enough."""
         allowed, trend, success = problem.feasible, torch.zeros_like(delta), torch.zeros_like(resting)
         for step in range(self.steps):
             look = problem.look(delta, self.loss, step / self.steps, radius=radius, resting=resting)
@@ -79,7 +79,7 @@ class Search:
         return delta, success
 
     def passes(self) -> tuple[int, int]:
-        """Every step of every start of every round, and the last iterates."""
+        """Count every step of every start of every round, and the last iterates."""
         starts = self.rounds * self.starts
         return starts * (self.steps + self.warm), starts * self.steps
 

@@ -28,7 +28,7 @@ class Square:
     area: Annotated[float, Field(gt=0, le=1)] = 0.8  # of the first squares, as a share of the image
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
-        """From vertical stripes; ties in pixels are decided by the margin of those still standing."""
+        """Search from vertical stripes; ties in pixels are decided by the margin of those still standing."""
         images, ids, radius = problem.batch.images, problem.batch.ids, problem.threat.radius
         signs = uniform(images[:, :, :1], ids, problem.seed, "square-0").sign().expand_as(images)
         best = problem.peek(radius * signs, "masked-margin")
@@ -45,7 +45,7 @@ class Square:
         return radius * signs
 
     def _window(self, problem: Problem, step: int) -> Bool[Tensor, "b 1 h w"]:
-        """A square somewhere in each image."""
+        """Draw a square somewhere in each image."""
         images = problem.batch.images
         height, width = images.shape[-2:]
         area = self.area / 2 ** sum(step > share * self.steps for share in HALVINGS)
@@ -58,5 +58,5 @@ class Square:
         return inside[0][:, None, :, None] & inside[1][:, None, None, :]
 
     def passes(self) -> tuple[int, int]:
-        """The queries."""
+        """Count the queries."""
         return self.steps, 0

@@ -49,7 +49,7 @@ class Transfer:
         return delta
 
     def _deltas(self, problem: Problem, index: int) -> list[Float[Tensor, "c h w"]]:
-        """The stored images of one id, less the image itself."""
+        """Read the stored images of one id, less the image itself."""
         id_, image = problem.batch.ids[index], problem.batch.images[index]
         stored = [pixels.to(image) for pixels in open_stored(self.source, self.content).read(id_)]
         fitting = [pixels for pixels in stored if pixels.shape == image.shape]
@@ -73,5 +73,5 @@ class Transfer:
             raise BadImage(f"{self.source}: '{id_}' is {float(size):.4g} away, outside the ball of {problem.threat}")
 
     def passes(self) -> tuple[int, int]:
-        """One look at each stored image."""
+        """Count one look at each stored image."""
         return open_stored(self.source, self.content).most, 0

@@ -28,53 +28,53 @@ FIRST, LAST = 1.0, 300.0  # sharpness, in one over the clean image's mean margin
 
 
 def sharpness(view: View, first: float, last: float) -> Float[Tensor, "b 1 1"]:
-    """What logits are multiplied by: from first to last in equal factors, over the clean image's mean margin."""
+    """Return what logits are multiplied by: from first to last in equal factors, over the clean image's mean margin."""
     return first * (last / first) ** view.progress / view.unit
 
 
 @losses.register("annealed-error")
 def annealed_error(view: View) -> Pixels:
-    """The chance of a wrong class under a softmax whose temperature falls: in sum the expected number of errors."""
+    """Return the chance of a wrong class under a softmax that sharpens: in sum the expected number of errors."""
     return expected_error(view, FIRST, LAST)
 
 
 @losses.register("annealed-error-balanced")
 def balanced_annealed_error(view: View) -> Pixels:
-    """The annealed error, rare classes weighing more: an attack on mIoU (ours; weights of arXiv:2306.12941)."""
+    """Return the annealed error, rare classes weighing more: an attack on mIoU (ours; weights of arXiv:2306.12941)."""
     return view.balance * expected_error(view, FIRST, LAST)
 
 
 @losses.register("annealed-error-region")
 def regional_annealed_error(view: View) -> Pixels:
-    """The annealed error, half its weight moving to pixels won before (ours; weights of RP-PGD, AAAI 2025)."""
+    """Return the annealed error, half its weight moving to pixels won before (ours; weights of RP-PGD, AAAI 2025)."""
     return region_weights(view, view.aim.to(view.logits)) * expected_error(view, FIRST, LAST)
 
 
 @losses.register("annealed-ramp")
 def annealed_ramp(view: View) -> Pixels:
-    """A sigmoid of the margin that steepens into the 0/1 loss: the annealed error against the best rival alone."""
+    """Return a sigmoid of the margin that steepens into the 0/1 loss: the error against the best rival alone."""
     return (sharpness(view, FIRST, LAST) * margin(view)).sigmoid()
 
 
 @losses.register("annealed-iou")
 def annealed_iou(view: View) -> Float[Tensor, " b"]:
-    """Minus the mIoU under a softmax whose temperature falls; a class that is nowhere true counts once it shows."""
+    """Return minus the mIoU under a softmax whose temperature falls; a class nowhere true counts once it shows."""
     return -soft_miou(view, FIRST, LAST)
 
 
 def expected_error(view: View, first: float, last: float) -> Pixels:
-    """One minus the sharpened probability of the label, on the path from first to last."""
+    """Return one minus the sharpened probability of the label, on the path from first to last."""
     return error_at(view, sharpness(view, first, last))
 
 
 def error_at(view: View, sharpness: Float[Tensor, "b 1 1"]) -> Pixels:
-    """One minus the probability of the label at one sharpness."""
+    """Return one minus the probability of the label at one sharpness."""
     found: Pixels = _Sloped.apply(view.logits, *_error(view, sharpness[:, None]))
     return found
 
 
 def soft_miou(view: View, first: float, last: float) -> Float[Tensor, " b"]:
-    """The mean over classes of I / U, with sharpened probabilities for predictions and inside the aim only.
+    """Return the mean over classes of I / U, with sharpened probabilities for predictions and inside the aim only.
 
     The mean is over true classes and, as in the figure, over those that are only predicted: one pixel is enough, so
     the largest probability of such a class says whether it is there. Towards a goal, only its own classes count."""
@@ -84,7 +84,7 @@ def soft_miou(view: View, first: float, last: float) -> Float[Tensor, " b"]:
 
 @torch.no_grad()
 def _error(view: View, sharpness: Float[Tensor, "b 1 1 1"]) -> tuple[Pixels, Logits]:
-    """The error of every pixel, and its slope."""
+    """Return the error of every pixel, and its slope."""
     labels, shares = view.labels[:, None], (sharpness * view.logits).softmax(1)
     label = shares.gather(1, labels)
     pull = sharpness * label
@@ -93,7 +93,7 @@ def _error(view: View, sharpness: Float[Tensor, "b 1 1 1"]) -> tuple[Pixels, Log
 
 @torch.no_grad()
 def _overlap(view: View, sharpness: Float[Tensor, "b 1 1 1"]) -> tuple[Float[Tensor, " b"], Logits]:
-    """The mIoU of every image, and its slope: by autograd from what each class has, by hand from there on."""
+    """Return the mIoU of every image, and its slope: by autograd from what each class has, by hand from there on."""
     shares, labels = (sharpness * view.logits).softmax(1).mul_(view.aim[:, None]), view.labels.flatten(1)
     place = _largest(shares)
     shares = shares.flatten(2)
@@ -114,7 +114,7 @@ def _overlap(view: View, sharpness: Float[Tensor, "b 1 1 1"]) -> tuple[Float[Ten
 
 
 def _miou(hits: Figures, sums: Figures, largest: Figures, actual: Figures, targeted: bool) -> Float[Tensor, " b"]:
-    """From what the classes of an image have: shares on their own pixels, on all, the largest one, and pixels."""
+    """Work it out from what the classes of an image have: shares on their own pixels, on all, the largest, pixels."""
     true = (actual > 0).to(hits)
     overlap = (true * hits / (sums + actual - hits).clamp(min=1e-12)).sum(1)
     shown = 0 if targeted else ((1 - true) * largest).sum(1)
@@ -122,7 +122,7 @@ def _miou(hits: Figures, sums: Figures, largest: Figures, actual: Figures, targe
 
 
 def _largest(shares: Logits) -> Int64[Tensor, "b k 1"]:
-    """The pixel with the largest share of each class; by rows, since on a CPU `argmax` is slow and `amax` is not."""
+    """Find the pixel with the largest share of each class, by rows: on a CPU `argmax` is slow and `amax` is not."""
     row = shares.amax(3).argmax(2, keepdim=True)
     line = shares.gather(2, row[..., None].expand(-1, -1, -1, shares.shape[3]))[:, :, 0]
     return row * shares.shape[3] + line.argmax(2, keepdim=True)
@@ -133,12 +133,12 @@ class _Sloped(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, logits: Tensor, value: Tensor, slope: Tensor) -> Tensor:
-        """The value."""
+        """Return the value."""
         ctx.save_for_backward(slope)
         return value.clone()
 
     @staticmethod
     def backward(ctx: Any, above: Tensor) -> tuple[Tensor, None, None]:
-        """The slope, times what follows makes of each value; in place, so autograd refuses to go back twice."""
+        """Return the slope, times what follows makes of each value; in place, so autograd refuses to go back twice."""
         (slope,) = ctx.saved_tensors
         return slope.mul_(above.view(len(above), 1, *(above.shape[1:] or (1, 1)))), None, None

@@ -12,38 +12,38 @@ from .view import Pixels, View, length, losses
 
 @losses.register("ce")
 def cross_entropy(view: View) -> Pixels:
-    """Cross-entropy of every pixel."""
+    """Return the cross-entropy of every pixel."""
     return functional.cross_entropy(view.logits, view.labels, reduction="none")
 
 
 @losses.register("masked-ce")
 def masked_cross_entropy(view: View) -> Pixels:
-    """Cross-entropy of the pixels still standing only (Croce et al. 2024, arXiv:2306.12941)."""
+    """Return the cross-entropy of the pixels still standing only (Croce et al. 2024, arXiv:2306.12941)."""
     return view.standing * cross_entropy(view)
 
 
 @losses.register("masked-ce-balanced")
 def balanced_masked_cross_entropy(view: View) -> Pixels:
-    """Cross-entropy of standing pixels, rare classes weighing more: an attack on mIoU (arXiv:2306.12941)."""
+    """Return the cross-entropy of standing pixels, rare classes weighing more: an attack on mIoU (arXiv:2306.12941)."""
     return view.balance * masked_cross_entropy(view)
 
 
 @losses.register("segpgd")
 def balanced_cross_entropy(view: View) -> Pixels:
-    """Cross-entropy, its weight moving from standing to all pixels (SegPGD, Gu et al. 2022, arXiv:2207.12391)."""
+    """Move the weight of cross-entropy from standing to all pixels (SegPGD, Gu et al. 2022, arXiv:2207.12391)."""
     share = view.progress / 2
     return (share + (1 - 2 * share) * view.standing) * cross_entropy(view)
 
 
 @losses.register("cospgd")
 def cosine_cross_entropy(view: View) -> Pixels:
-    """Cross-entropy weighted by cos(softmax, one-hot label) (CosPGD, Agnihotri et al. 2024, arXiv:2302.02213)."""
+    """Weigh cross-entropy by cos(softmax, one-hot label) (CosPGD, Agnihotri et al. 2024, arXiv:2302.02213)."""
     return _cosine_weight(view, view.logits.detach().softmax(1)) * cross_entropy(view)
 
 
 @losses.register("cospgd-sigmoid")
 def sigmoid_cosine_cross_entropy(view: View) -> Pixels:
-    """Cross-entropy weighted by cos(sigmoid, one-hot label), as SEA's first code has CosPGD (arXiv:2306.12941v1)."""
+    """Weigh cross-entropy by cos(sigmoid, one-hot label), as SEA's first code has CosPGD (arXiv:2306.12941v1)."""
     return _cosine_weight(view, view.logits.detach().sigmoid()) * cross_entropy(view)
 
 
@@ -54,7 +54,7 @@ def _cosine_weight(view: View, squashed: torch.Tensor) -> Pixels:
 
 @losses.register("jsd")
 def jensen_shannon(view: View) -> Pixels:
-    """Jensen-Shannon divergence of softmax and one-hot label (Croce et al. 2024, arXiv:2306.12941)."""
+    """Return the Jensen-Shannon divergence of softmax and one-hot label (Croce et al. 2024, arXiv:2306.12941)."""
     # Only the true class's probability p matters: log 2 + (p log p - (1 + p) log(1 + p)) / 2, finite for every p.
     log = -cross_entropy(view)
     probability = log.exp()
@@ -63,13 +63,13 @@ def jensen_shannon(view: View) -> Pixels:
 
 @losses.register("tsallis")
 def tsallis(view: View) -> Pixels:
-    """Tsallis cross-entropy, its order q rising from -2 to 1 with the steps (TsallisPGD 2026, arXiv:2605.03405)."""
+    """Return Tsallis cross-entropy, its order q rising from -2 to 1 with the steps (TsallisPGD, arXiv:2605.03405)."""
     return _tsallis(view, 1 - view.progress)
 
 
 @losses.register("tsallis-balanced")
 def balanced_tsallis(view: View) -> Pixels:
-    """Tsallis cross-entropy, rare classes weighing more (arXiv:2605.03405 with the weights of arXiv:2306.12941)."""
+    """Return Tsallis cross-entropy, rare classes weighing more (arXiv:2605.03405, weights of arXiv:2306.12941)."""
     return view.balance * _tsallis(view, 1 - view.progress)
 
 

@@ -14,20 +14,20 @@ TINY = 1e-12  # keeps a division defined where all logits are equal
 
 @losses.register("cosine")
 def cosine(view: View) -> Pixels:
-    """One minus the cosine of logits and one-hot label at every pixel (PAdam-Cos, arXiv:2407.09150)."""
+    """Return one minus the cosine of logits and one-hot label at every pixel (PAdam-Cos, arXiv:2407.09150)."""
     (label,) = view.of(view.labels)
     return 1 - label / length(view.logits)
 
 
 @losses.register("masked-spherical")
 def masked_spherical(view: View) -> Pixels:
-    """Minus the cosine of logits and one-hot label on pixels still standing (SEA-MSL, arXiv:2306.12941v1)."""
+    """Return minus the cosine of logits and one-hot label on pixels still standing (SEA-MSL, arXiv:2306.12941v1)."""
     return view.standing * (cosine(view) - 1)
 
 
 @losses.register("cosine-global")
 def global_cosine(view: View) -> Pixels:
-    """Shares of one cosine between all logits and all labels of an image (equation 5 of arXiv:2407.09150)."""
+    """Divide one cosine between all logits and all labels of an image by pixel (equation 5 of arXiv:2407.09150)."""
     pixels = view.aim.flatten(1).sum(1).clamp(min=1)[:, None, None]
     whole = length((view.logits * view.aim[:, None]).flatten(1)[..., None, None])
     (label,) = view.of(view.labels)
@@ -36,33 +36,33 @@ def global_cosine(view: View) -> Pixels:
 
 @losses.register("margin")
 def margin(view: View) -> Pixels:
-    """The best other class's lead over the label (Carlini & Wagner 2017, arXiv:1608.04644)."""
+    """Return the best other class's lead over the label (Carlini & Wagner 2017, arXiv:1608.04644)."""
     rival, label = view.of(view.rivals, view.labels)
     return rival - label
 
 
 @losses.register("margin-clipped")
 def clipped_margin(view: View) -> Pixels:
-    """The margin up to one half: a pixel that is safely won asks for no more (arXiv:1608.04644, its kappa)."""
+    """Return the margin up to one half: a pixel that is safely won asks for no more (arXiv:1608.04644, its kappa)."""
     return margin(view).clamp(max=0.5)
 
 
 @losses.register("masked-margin")
 def masked_margin(view: View) -> Pixels:
-    """The margin of the pixels still standing only (Carlini & Wagner 2017, arXiv:1608.04644)."""
+    """Return the margin of the pixels still standing only (Carlini & Wagner 2017, arXiv:1608.04644)."""
     return view.standing * margin(view)
 
 
 @losses.register("dlr")
 def difference_of_logits_ratio(view: View) -> Pixels:
-    """The margin in units of the lead over the third class (Croce & Hein 2020, arXiv:2003.01690).
+    """Return the margin in units of the lead over the third class (Croce & Hein 2020, arXiv:2003.01690).
 
     Towards a goal the unit is the lead over the third and fourth, as published: the third alone may be the goal."""
     return ratio_of_logits(view)
 
 
 def ratio_of_logits(view: View, tolerance: float = 0.0) -> Pixels:
-    """That ratio, with something taken from the best other class's lead first."""
+    """Return that ratio, with something taken from the best other class's lead first."""
     if view.logits.shape[1] < 3:
         return margin(view) - tolerance  # two classes have no third, and their ratio would be constant
     second = _next(view.logits, view.prediction)
@@ -76,5 +76,5 @@ def ratio_of_logits(view: View, tolerance: float = 0.0) -> Pixels:
 
 
 def _next(logits: Tensor, *taken: Int64[Tensor, "b h w"]) -> Int64[Tensor, "b h w"]:
-    """The largest logit's class among those not taken."""
+    """Return the largest logit's class among those not taken."""
     return predict(logits.detach(), check=False, without=taken)

@@ -13,18 +13,18 @@ REST = 1 / 600  # weight of the pixels that need no attack: the published 1 / 2T
 
 @losses.register("region")
 def region(view: View) -> Pixels:
-    """Cross-entropy, half its weight moving from pixels never won to those won once (RP-PGD, AAAI 2025)."""
+    """Return the cross-entropy, half its weight moving from pixels never won to those won once (RP-PGD, AAAI 2025)."""
     return region_weights(view, view.aim.to(view.logits)) * cross_entropy(view)
 
 
 @losses.register("region-balanced")
 def balanced_region(view: View) -> Pixels:
-    """The same with rare classes weighing more: an attack on mIoU (RP-PGD with the weights of arXiv:2306.12941)."""
+    """Return the same with rare classes weighing more: an attack on mIoU (RP-PGD, weights of arXiv:2306.12941)."""
     return region_weights(view, view.balance) * cross_entropy(view)
 
 
 def region_weights(view: View, weight: Pixels) -> Pixels:
-    """Weights whose sum over a region is the region's: at first all for what never fell, at last half for what did."""
+    """Weigh pixels so that a region's sum is its own: at first all for what never fell, at last half for what did."""
     first, once = view.past
     half = view.progress / 2
     shares = (1 - half, half, REST)

@@ -11,7 +11,7 @@ from .view import Pixels, View, losses
 
 @losses.register("two-term")
 def two_term(view: View) -> Pixels:
-    """Cross-entropy, half its weight on standing and half on fallen pixels (released code of arXiv:2504.01632).
+    """Return cross-entropy, half its weight on standing, half on fallen pixels (released code of arXiv:2504.01632).
 
     As released, each half is divided by the number of such pixels in the whole image, aimed at or not: pixels that
     earlier attacks have fooled and this one gives back make what still stands weigh less.
@@ -24,7 +24,7 @@ def two_term(view: View) -> Pixels:
 
 @losses.register("two-term-aimed")
 def two_term_aimed(view: View) -> Pixels:
-    """The two terms of arXiv:2504.01632, each divided by its number of aimed pixels."""
+    """Return the two terms of arXiv:2504.01632, each divided by its number of aimed pixels."""
     return _halves(view, view.standing, view.aim & ~view.standing)
 
 

@@ -89,12 +89,12 @@ class View:
         return distance[:, None, None]
 
     def of(self, *classes: Int64[Tensor, "b h w"]) -> tuple[Pixels, ...]:
-        """The logits of these classes at each pixel; one gather for all, since going back fills all logits."""
+        """Return the logits of these classes at each pixel; one gather for all, since going back fills all logits."""
         return self.logits.gather(1, torch.stack(classes, 1)).unbind(1)
 
 
 def length(vectors: Float[Tensor, "b k h w"]) -> Pixels:
-    """Euclidean length over the class axis; on a CPU much faster than `norm`, and with a slope of zero at zero."""
+    """Measure over the class axis; on a CPU much faster than `norm`, and with a slope of zero at zero."""
     return (vectors.square().sum(1) + 1e-24).sqrt()
 
 

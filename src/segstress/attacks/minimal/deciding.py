@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
+from ...core.shares import parts
 from ..losses import Pixels, View
 from ..losses.annealed import error_at
 from ..search.feasible import PerImage, per_image
@@ -30,7 +31,7 @@ class DecidingError:
         self.rivals: Int64[Tensor, "b h w"] | None = None  # what standing pixels aim at; none = any other class
 
     def __call__(self, view: View) -> Pixels:
-        """One minus the sharpened probability of the label, where a pixel stands against its rival alone."""
+        """Return one minus the sharpened probability of the label, where a pixel stands against its rival alone."""
         self.classes = view.logits.shape[1]
         side = -1 if view.targeted else 1
         deciding = deciding_distance(side * _lead_of_label(view), view.aim, self.enough)[:, None, None]
@@ -44,17 +45,18 @@ class DecidingError:
 
 @torch.no_grad()
 def _lead_of_label(view: View) -> Pixels:
-    """Over the best other class; its value alone, for which a CPU need not look which class it is."""
+    """Return the lead over the best other class; its value alone, for which a CPU need not look which class it is."""
     labels = view.labels[:, None]
     return (view.logits.gather(1, labels) - view.logits.scatter(1, labels, -torch.inf).amax(1, keepdim=True))[:, 0]
 
 
 def deciding_distance(distance: Pixels, aim: Bool[Tensor, "b h w"], enough: float) -> PerImage:
-    """That of the hardest pixel that must be won if a share `enough` of the aim must; -inf where there is none."""
-    thousandths = 1000 - round(1000 * enough)  # that may stand
+    """Return that of the hardest pixel to be won if a share `enough` of the aim must be; -inf where there is none."""
+    taken, whole = parts(enough)
+    left = whole - taken  # that may stand
     flat = torch.where(aim, distance, -torch.inf).flatten(1)
-    spared = aim.flatten(1).sum(1) * thousandths // 1000
-    most = min(flat.shape[1] * thousandths // 1000 + 1, flat.shape[1])
+    spared = aim.flatten(1).sum(1) * left // whole
+    most = min(flat.shape[1] * left // whole + 1, flat.shape[1])
     return flat.topk(most, dim=1).values.gather(1, spared.clamp(max=most - 1)[:, None])[:, 0]
 
 

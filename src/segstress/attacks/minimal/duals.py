@@ -38,7 +38,7 @@ class Duals:
         return left / pixels.clamp(min=torch.finfo(pixels.dtype).tiny) if self._over_pixels else left
 
     def __call__(self, view: View) -> Pixels:
-        """The weighted loss of every margin; then pixels that stand bid more, and those that are won less."""
+        """Return the weighted loss of every margin; then pixels that stand bid more, and those that are won less."""
         lead = (1 if view.targeted else -1) * losses.get("margin")(view)
         if self.step > 0:
             self.weights = self.weights.lerp(self._simplex(), 0.1)

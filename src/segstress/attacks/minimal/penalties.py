@@ -53,7 +53,7 @@ def penalty_slope(constraint: Pixels, strength: Pixels, multiplier: Pixels, *, r
 
 
 def spare_hardest(constraint: Pixels, aim: Bool[Tensor, "b h w"], share: float) -> Bool[Tensor, "b h w"]:
-    """The aim without that share of each image's pixels, those farthest from being won; ties are kept."""
+    """Return the aim without that share of each image's pixels, those farthest from being won; ties are kept."""
     flat = torch.where(aim, constraint, -torch.inf).flatten(1)
     largest = flat.topk(max(int(share * flat.shape[1]), 1), dim=1).values
     spared = (share * aim.flatten(1).sum(1).double()).long()

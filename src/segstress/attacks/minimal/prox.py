@@ -71,7 +71,7 @@ def prox_linf(
     near: PerImage | None = None,
     passes: int = PASSES,
 ) -> Deltas:
-    """Exact with the box (Rony et al. 2023, arXiv:2206.07179, proposition 1): clip at the root of a derivative.
+    """Solve exactly with the box (Rony et al. 2023, arXiv:2206.07179, proposition 1): clip at a derivative's root.
 
     For a length r the best point is the boxed delta, clipped; the derivative in r is strength minus the sum of
     h (|delta| - r) over the elements whose boxed length is above r. Newton's steps find its root within few passes;
@@ -106,13 +106,13 @@ def prox_l2(delta: Deltas, metric: Deltas, strength: PerImage, *, passes: int = 
 
 
 def prox_l1(delta: Deltas, metric: Deltas, strength: PerImage, lower: Deltas, upper: Deltas) -> Deltas:
-    """Exact with the box, element by element: shrink by strength / h, then clip, because the cost is convex."""
+    """Solve exactly with the box, by element: shrink by strength / h, then clip, because the cost is convex."""
     shrunk = (delta.abs() - per_image(strength) / metric).clamp(min=0)
     return (delta.sign() * shrunk).clamp(lower, upper)
 
 
 def prox_l0(delta: Deltas, metric: Deltas, strength: PerImage, lower: Deltas, upper: Deltas) -> Deltas:
-    """Exact with the box, pixel by pixel: the boxed delta where it gains more than the price of a pixel, else zero."""
+    """Solve exactly with the box, by pixel: the boxed delta where it gains more than a pixel's price, else zero."""
     boxed = delta.clamp(lower, upper)
     gain = (metric * (delta.square() - (boxed - delta).square())).sum(1, keepdim=True) / 2
     return boxed * (gain > per_image(strength))

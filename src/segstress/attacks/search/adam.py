@@ -27,5 +27,5 @@ class Moments:
         self.metric = (self._largest / (1 - 0.999**self._step)).sqrt_().add_(self._floor)
 
     def climb(self, rate: float | Float[Tensor, "b 1 1 1"]) -> Deltas:
-        """Adam's step uphill."""
+        """Return Adam's step uphill."""
         return (rate / (1 - 0.9**self._step)) * self._mean / self.metric

@@ -38,7 +38,7 @@ def _trace(forwards: Int64[Tensor, " looks"], scores: Float[Tensor, " looks"]) -
 
 
 def _round_numbers(below: int) -> Iterator[int]:
-    """1, 2, 5, 10, 20, 50 and so on."""
+    """Yield 1, 2, 5, 10, 20, 50 and so on."""
     power = 1
     while True:
         for factor in (1, 2, 5):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Literal, NamedTuple
@@ -198,20 +199,22 @@ class Problem:
         track: str | Loss | None,
         slope: bool,
     ) -> tuple[Seen, list[View]]:
-        """Average as many passes as the model needs draws; return what each of them gave too."""
+        """Average as many passes as the model needs draws; return what each of them gave too.
+
+        What a loss keeps for the next step is that of the first draw: the others ask copies, made before it."""
         images.requires_grad_(slope)
         seen, views = [], []
-        for _ in range(self.draws):
+        self._looks += 1
+        for asked in [(loss, track), *(deepcopy((loss, track)) for _ in range(self.draws - 1))]:
             with torch.set_grad_enabled(slope):
                 view = self._view(self.model(images), indices, progress)
-                seen.append(read(view, images, loss, track))
+                seen.append(read(view, images, *asked))
             views.append(view)
         self.forwards[indices] += self.draws
         self.backwards[indices] += self.draws * slope
         return mean(seen), views
 
     def _view(self, logits: Float[Tensor, "n k h w"], indices: list[int], progress: float) -> View:
-        self._looks += 1
         labels, aim, balance = (select(part, indices) for part in (self.labels, self.aim, self.balance))
         check, recall = self._looks % 10 == 1, partial(self._recall, indices)
         view = View(logits, labels, aim, balance, progress, self.targeted, check=check, recall=recall)

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
+from ...core import shares
 from .feasible import per_image
 
 
@@ -62,8 +63,9 @@ class Smallest:
 
 
 def suffices(standing: Float[Tensor, " b"], aimed: Int64[Tensor, " b"], enough: float) -> Bool[Tensor, " b"]:
-    """Whether a share `enough` of the pixels is won; in thousandths, so that rounding cannot decide."""
-    return (aimed - standing) * 1000 >= round(1000 * enough) * aimed
+    """Tell whether a share `enough` of the pixels is won; of whole numbers, so that rounding cannot decide."""
+    enough_won: Bool[Tensor, " b"] = shares.suffices(aimed - standing.double(), aimed, enough)
+    return enough_won
 
 
 def choose(

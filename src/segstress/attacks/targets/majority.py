@@ -32,7 +32,7 @@ class Majority:
         return f"majority of {self.data.label}"
 
     def wanted(self, batch: Batch, scene: Scene) -> Wanted:
-        """The same map for every image."""
+        """Return the same map for every image."""
         votes = _votes(json.dumps(datasets.spec(self.data), sort_keys=True), self.data.fingerprint())
         if votes.shape[1:] != batch.labels.shape[-2:]:
             given, expected = ("x".join(map(str, sides)) for sides in (votes.shape[1:], batch.labels.shape[-2:]))
@@ -43,7 +43,7 @@ class Majority:
 
 @lru_cache(maxsize=2)
 def _votes(data: str, fingerprint: str) -> np.ndarray:
-    """How many images show each class at each pixel (classes, h, w); `fingerprint` makes other labels count anew."""
+    """Count the images that show each class at each pixel (classes, h, w); another `fingerprint` counts anew."""
     dataset = datasets.build(json.loads(data))
     votes = np.zeros((len(dataset.classes), 0, 0), np.int32)
     for sample in readable(dataset, dataset.ids()):

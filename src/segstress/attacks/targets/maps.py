@@ -32,7 +32,7 @@ class Map:
         return f"map {self.source.name}"
 
     def fingerprint(self) -> str:
-        """Hash of the maps."""
+        """Hash the maps."""
         if self.source.is_file():
             return files_fingerprint(self.source.parent, [self.source])
         if not self.source.is_dir():
@@ -42,7 +42,7 @@ class Map:
         return files_fingerprint(self.source, self.source.rglob("*.png"))
 
     def wanted(self, batch: Batch, scene: Scene) -> Wanted:
-        """The map of each image."""
+        """Return the map of each image."""
         codes = torch.stack([self._read(id_, tuple(batch.labels.shape[-2:])) for id_ in batch.ids]).to(batch.labels)
         valid = torch.ones_like(batch.valid) if self.ignore is None else codes != self.ignore
         return Wanted(codes.masked_fill(~valid, 0), valid)

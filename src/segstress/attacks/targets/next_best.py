@@ -22,6 +22,6 @@ class NextBest:
 
     @torch.no_grad()
     def wanted(self, batch: Batch, scene: Scene) -> Wanted:
-        """The runner-up of every valid pixel."""
+        """Return the runner-up of every valid pixel."""
         rivals = predict(scene.model(batch.images), without=(batch.labels,))
         return Wanted(torch.where(batch.valid, rivals, 0), batch.valid)

@@ -30,7 +30,7 @@ class Prediction:
         return f"prediction of {self.image or 'the next image'}"
 
     def wanted(self, batch: Batch, scene: Scene) -> Wanted:
-        """The prediction that belongs to each image; one at a time, so that no image depends on its neighbours."""
+        """Return the prediction that belongs to each image, one at a time: no image depends on its neighbours."""
         maps = [self._map(id_, batch, scene) for id_ in batch.ids]
         return Wanted(torch.stack(maps), torch.ones_like(batch.valid))
 

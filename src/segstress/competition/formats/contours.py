@@ -32,7 +32,7 @@ class Outline:
 
 
 def outlines(labels: Shaped[np.ndarray, "h w"], tolerance: float = 0.0) -> list[Outline]:
-    """Every 4-connected piece, the largest filled one first, so that painting in order gives the map back.
+    """Return every 4-connected piece, the largest filled one first, so that painting in order gives the map back.
 
     With 8-connected pieces a ring that closes over a corner would lose its inside. A tolerance in pixels leaves out
     points that matter less.
@@ -53,7 +53,7 @@ def _pieces(labels: np.ndarray) -> Iterator[tuple[int, int, list[Point]]]:
 
 
 def _trace(inside: Bool[np.ndarray, "h w"]) -> list[Point]:
-    """Corners of the outer border of one piece, walked clockwise with the outside at the left hand."""
+    """Return the corners of the outer border of one piece, walked clockwise with the outside at the left hand."""
     padded = np.pad(inside, 1).tolist()
     start = (int(np.flatnonzero(inside[0])[0]) + 1, 1)
     heading, at = 0, start
@@ -76,7 +76,7 @@ def _trace(inside: Bool[np.ndarray, "h w"]) -> list[Point]:
 
 
 def simplify(points: list[Point], tolerance: float) -> list[Point]:
-    """A ring with fewer corners, none of the others farther away than the tolerance (Douglas and Peucker 1973)."""
+    """Drop corners of a ring, none of them farther away than the tolerance (Douglas and Peucker 1973)."""
     ring = np.array(points, dtype=np.float64)
     far = int(((ring - ring[0]) ** 2).sum(1).argmax())
     kept = {0, far}
@@ -97,7 +97,7 @@ def simplify(points: list[Point], tolerance: float) -> list[Point]:
 
 
 def _distances(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Of points from the line through two others, or from the one where they coincide."""
+    """Measure points from the line through two others, or from the one where they coincide."""
     along = end - start
     length = float(np.hypot(*along))
     away = points - start

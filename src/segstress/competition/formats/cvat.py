@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-import io
 import zipfile
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from ...core import BadImage, BadInput, settings
 from ...data.labelling import UNKNOWN, colour_code, translate
-from .label_task import LabelResult, LabelTask, Scheme, colour_of, formats, open_image, png, write_pixels
+from .label_task import (
+    LARGEST,
+    LabelResult,
+    LabelTask,
+    Scheme,
+    attempt,
+    colour_of,
+    formats,
+    open_image,
+    png,
+    write_pixels,
+)
 
 ARCHIVE = "segmentation-masks.zip"
 MASKS = "SegmentationClass"
@@ -24,7 +35,7 @@ class Cvat:
     """CVAT segmentation masks: a zip to upload, beside the images of the task."""
 
     def write(self, tasks: Iterable[LabelTask], scheme: Scheme, folder: Path) -> None:
-        """The images in a folder, the masks in a zip."""
+        """Write the images in a folder, the masks in a zip."""
         folder.mkdir(parents=True, exist_ok=True)
         colours = np.array([*map(colour_of, range(len(scheme.classes))), colour_of(VOID_LABEL)], dtype=np.uint8)
         if len(np.unique(colours, axis=0)) < len(colours):
@@ -40,15 +51,17 @@ class Cvat:
             archive.writestr("labelmap.txt", _label_map([*scheme.classes, VOID_NAME], colours))
 
     def read(self, folder: Path, scheme: Scheme) -> Iterator[LabelResult]:
-        """Every mask in the zip, or in every zip of the folder."""
+        """Yield every mask in the zip, or in every zip of the folder."""
         archives = [folder] if folder.is_file() else sorted(folder.glob("*.zip"))
         if not archives:
             raise BadInput(f"{folder} holds no .zip; expected what CVAT exports as Segmentation mask 1.1")
         for path in archives:
             try:
-                with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
+                with zipfile.ZipFile(path) as archive:
                     yield from _read(archive, scheme)
-            except (zipfile.BadZipFile, KeyError) as error:
+            except BadInput:
+                raise
+            except Exception as error:  # broken zips raise almost anything
                 raise BadInput(f"{path} is no CVAT export ({error}); export the task again") from error
 
 
@@ -59,18 +72,29 @@ def _label_map(names: Iterable[str], colours: np.ndarray) -> str:
 
 
 def _read(archive: zipfile.ZipFile, scheme: Scheme) -> Iterator[LabelResult]:
-    codes = _codes(archive.read("labelmap.txt").decode(), scheme)
+    codes = _codes(_entry(archive, "labelmap.txt").decode(), scheme)
     for name in sorted(archive.namelist()):
         path = PurePosixPath(name)
         if path.parent.name == MASKS and path.suffix == ".png":
-            try:
-                yield LabelResult(path.stem, _labels(archive.read(name), path.name, codes, scheme))
-            except BadImage as error:
-                yield LabelResult(path.stem, fault=str(error))
+            yield attempt(path.stem, partial(_mask, archive, name, codes, scheme))
+
+
+def _mask(archive: zipfile.ZipFile, name: str, codes: dict[int, int], scheme: Scheme) -> LabelResult:
+    path = PurePosixPath(name)
+    return LabelResult(path.stem, _labels(_entry(archive, name), path.name, codes, scheme))
+
+
+def _entry(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Read one entry, no further than entries go, whatever size it declares."""
+    with archive.open(name) as file:
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise BadImage(f"{name} is larger than {LARGEST:,} bytes, the most that is read")
+    return data
 
 
 def _codes(text: str, scheme: Scheme) -> dict[int, int]:
-    """What each colour means; CVAT adds a `background` of its own for what nobody painted."""
+    """Return what each colour means; CVAT adds a `background` of its own for what nobody painted."""
     codes = {}
     for line in text.splitlines():
         if line.strip() and not line.startswith("#"):
@@ -85,7 +109,8 @@ def _codes(text: str, scheme: Scheme) -> dict[int, int]:
 
 
 def _labels(data: bytes, name: str, codes: dict[int, int], scheme: Scheme) -> np.ndarray:
-    pixels = np.asarray(open_image(data, name).convert("RGB"), dtype=np.int64) @ (1 << 16, 1 << 8, 1)
+    red, green, blue = np.asarray(open_image(data, name).convert("RGB")).transpose(2, 0, 1)
+    pixels = (red.astype(np.int64) << 16) | (green.astype(np.int64) << 8) | blue
     labels = translate(pixels, codes)
     if (labels == UNKNOWN).any():
         raise BadImage(f"{name}: colour 0x{pixels[labels == UNKNOWN][0]:06x} is not in labelmap.txt")

@@ -48,7 +48,7 @@ class Shown:
 
 
 def write_fiftyone(shown: Iterable[Shown], scheme: Scheme, folder: Path, name: str) -> None:
-    """Images, one folder of masks for each model and for the truth, samples.json and load.py."""
+    """Write images, one folder of masks for each model and for the truth, samples.json and load.py."""
     rows, models = [], []
     for sample in shown:
         image, labels = sample.task.image, sample.task.labels
@@ -70,6 +70,6 @@ def _folder(model: str) -> str:
 
 
 def _write(path: Path, labels: np.ndarray) -> None:
-    """Grey, not palette: FiftyOne would read the palette's colours."""
+    """Write grey, not palette: FiftyOne would read the palette's colours."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(png(labels))

@@ -12,7 +12,19 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from ...core import BadImage, BadInput, settings
-from .label_task import LabelResult, LabelTask, Scheme, colour_of, formats, open_image, png, write_pixels
+from .label_task import (
+    LabelResult,
+    LabelTask,
+    Scheme,
+    attempt,
+    check_size,
+    colour_of,
+    formats,
+    open_image,
+    png,
+    read_json,
+    write_pixels,
+)
 from .rle_pack import pack_runs, unpack_runs
 
 TASKS, CONFIG = "tasks.json", "config.xml"
@@ -29,7 +41,7 @@ class LabelStudio:
     regions: Literal["bitmask", "brush"] = "bitmask"  # of what is written; both are read
 
     def write(self, tasks: Iterable[LabelTask], scheme: Scheme, folder: Path) -> None:
-        """Tasks whose labels to begin from are predictions."""
+        """Write tasks whose labels to begin from are predictions."""
         folder.mkdir(parents=True, exist_ok=True)
         entries = []
         for task in tasks:
@@ -41,12 +53,9 @@ class LabelStudio:
         (folder / CONFIG).write_text(_config([*scheme.classes, VOID_NAME], TAGS[self.regions]))
 
     def read(self, folder: Path, scheme: Scheme) -> Iterator[LabelResult]:
-        """Every task of a JSON export, by its last annotation."""
+        """Yield every task of a JSON export, by its last annotation."""
         for path in [folder] if folder.is_file() else sorted(folder.glob("*.json")):
-            try:
-                tasks = json.loads(path.read_text(encoding="utf-8"))
-            except (ValueError, OSError) as error:
-                raise BadInput(f"{path} cannot be read as JSON ({error}); export the project again") from error
+            tasks = read_json(path)
             if not isinstance(tasks, list):
                 raise BadInput(f"{path}: expected a list of tasks, found {type(tasks).__name__}")
             yield from (_read(task, scheme) for task in tasks)
@@ -89,7 +98,7 @@ def _regions(labels: np.ndarray, scheme: Scheme, kind: str) -> list[dict[str, An
 
 
 def _painted(mask: np.ndarray, kind: str) -> dict[str, Any]:
-    """RGBA, of which the last says what is painted: black in a bitmask, white under a brush."""
+    """Return RGBA, of which the last says what is painted: black in a bitmask, white under a brush."""
     opacity = np.where(mask, 255, 0).astype(np.uint8)
     if kind == "brush":
         return {"format": "rle", "rle": list(pack_runs(np.repeat(opacity.ravel(), 4)))}
@@ -104,14 +113,15 @@ def _read(task: Mapping[str, Any], scheme: Scheme) -> LabelResult:
         image = str(data.get("id") or PurePosixPath(data["image"]).stem)
     except (KeyError, TypeError, AttributeError) as error:
         return LabelResult("?", fault=f"a task without data.image ({error!r})")
-    try:
-        done = task.get("annotations") or task.get("predictions") or []
-        if not done:
-            raise BadImage("nobody has annotated it")
-        return LabelResult(image, _labels(done[-1]["result"], scheme))
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        reason = error if isinstance(error, BadInput) else f"cannot be read ({error!r})"
-        return LabelResult(image, fault=f"{image}: {reason}")
+    return attempt(image, lambda: LabelResult(image, _labels(_done(task)["result"], scheme)))
+
+
+def _done(task: Mapping[str, Any]) -> Mapping[str, Any]:
+    done = task.get("annotations") or task.get("predictions") or []
+    if not done:
+        raise BadImage("nobody has annotated it")
+    last: Mapping[str, Any] = done[-1]
+    return last
 
 
 def _labels(result: list[Mapping[str, Any]], scheme: Scheme) -> np.ndarray:
@@ -119,7 +129,7 @@ def _labels(result: list[Mapping[str, Any]], scheme: Scheme) -> np.ndarray:
     regions = [region for region in result if region.get("type") in kinds]
     if not regions:
         raise BadImage("has no bitmask or brush; paint at least one region, or reject the image when screening")
-    labels = scheme.blank(int(regions[0]["original_height"]), int(regions[0]["original_width"]))
+    labels = scheme.blank(*check_size(int(regions[0]["original_height"]), int(regions[0]["original_width"])))
     for region in regions:
         (name,) = region["value"][region["type"]]
         label = scheme.void if name == VOID_NAME and name not in scheme.classes else scheme.place(name)
@@ -128,7 +138,7 @@ def _labels(result: list[Mapping[str, Any]], scheme: Scheme) -> np.ndarray:
 
 
 def _opacity(value: Mapping[str, Any], shape: tuple[int, ...]) -> np.ndarray:
-    """How much of each pixel is painted."""
+    """Tell how much of each pixel is painted."""
     if "rle" in value:
         return unpack_runs(bytes(value["rle"]), 4 * shape[0] * shape[1]).reshape(*shape, 4)[..., 3]
     picture = open_image(base64.b64decode(value["imageDataURL"].partition(",")[2]), "its bitmask").convert("RGBA")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,7 +15,18 @@ from scipy import ndimage
 
 from ...core import BadImage, BadInput, settings
 from .contours import outlines, paint
-from .label_task import LabelResult, LabelTask, Scheme, formats, open_image, png, write_pixels
+from .label_task import (
+    LabelResult,
+    LabelTask,
+    Scheme,
+    attempt,
+    check_size,
+    formats,
+    open_image,
+    png,
+    read_json,
+    write_pixels,
+)
 
 VERSION = "5.5.0"  # of the layout
 IGNORE = "__ignore__"
@@ -30,7 +42,7 @@ class LabelMe:
     tolerance: Annotated[float, Field(ge=0)] = 0.0  # pixels by which a simplified polygon may leave the outline
 
     def write(self, tasks: Iterable[LabelTask], scheme: Scheme, folder: Path) -> None:
-        """Images and JSON files side by side."""
+        """Write images and JSON files side by side."""
         for task in tasks:
             write_pixels(task, folder)
             height, width = task.labels.shape
@@ -58,12 +70,9 @@ class LabelMe:
         ]
 
     def read(self, folder: Path, scheme: Scheme) -> Iterator[LabelResult]:
-        """Every JSON file below the folder."""
+        """Yield every JSON file below the folder."""
         for path in sorted(folder.rglob("*.json")):
-            try:
-                yield _read(path, scheme)
-            except BadImage as error:
-                yield LabelResult(path.stem, fault=f"{path.name}: {error}")
+            yield attempt(path.stem, partial(_read, path, scheme))
 
 
 def _name(label: int, scheme: Scheme) -> str:
@@ -83,7 +92,7 @@ def _shape(label: str, kind: str, points: list[list[float]], mask: str | None = 
 
 
 def _mask_shape(mask: np.ndarray, label: str) -> dict[str, Any]:
-    """A crop of ones and zeros; the two corners are inside it."""
+    """Return a crop of ones and zeros; the two corners are inside it."""
     rows, columns = ndimage.find_objects(mask.astype(np.uint8))[0]
     crop = mask[rows, columns].astype(np.uint8)
     corners = [[columns.start, rows.start], [columns.stop - 1, rows.stop - 1]]
@@ -93,16 +102,16 @@ def _mask_shape(mask: np.ndarray, label: str) -> dict[str, Any]:
 
 def _read(path: Path, scheme: Scheme) -> LabelResult:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        labels = scheme.blank(int(content["imageHeight"]), int(content["imageWidth"]))
-        shapes = content["shapes"]
+        content = read_json(path)
+        labels = scheme.blank(*check_size(int(content["imageHeight"]), int(content["imageWidth"])))
+        shapes = list(content["shapes"])
         rejected = bool((content.get("flags") or {}).get(REJECT))
-    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise BadImage(f"is no LabelMe file ({type(error).__name__}: {error})") from error
     for number, shape in enumerate(shapes):
         try:
             _draw(labels, shape, scheme)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             reason = error if isinstance(error, BadInput) else f"cannot be read ({type(error).__name__}: {error})"
             raise BadImage(f"shape {number}: {reason}") from error
     return LabelResult(path.stem, labels, rejected)

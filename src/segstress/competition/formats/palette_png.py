@@ -9,7 +9,18 @@ import numpy as np
 from PIL import Image
 
 from ...core import BadImage, settings
-from .label_task import LabelResult, LabelTask, Scheme, colour_of, formats, open_image, write_pixels
+from ...core.files import read_bounded
+from .label_task import (
+    LARGEST,
+    LabelResult,
+    LabelTask,
+    Scheme,
+    attempt,
+    colour_of,
+    formats,
+    open_image,
+    write_pixels,
+)
 
 
 @formats.register("png")
@@ -18,7 +29,7 @@ class PalettePng:
     """Folders images and masks, and classes.txt: what `folder:` reads, so the labelled set can be trained on."""
 
     def write(self, tasks: Iterable[LabelTask], scheme: Scheme, folder: Path) -> None:
-        """Images, masks and the names of the classes."""
+        """Write images, masks and the names of the classes."""
         (folder / "masks").mkdir(parents=True, exist_ok=True)
         (folder / "classes.txt").write_text("".join(f"{name}\n" for name in scheme.classes))
         for task in tasks:
@@ -26,17 +37,14 @@ class PalettePng:
             write_mask(folder / "masks" / f"{task.image}.png", task.labels)
 
     def read(self, folder: Path, scheme: Scheme) -> Iterator[LabelResult]:
-        """Every mask in the folder masks, or in the folder itself."""
+        """Yield every mask in the folder masks, or in the folder itself."""
         source = folder / "masks" if (folder / "masks").is_dir() else folder
         for path in sorted(source.glob("*.png")):
-            try:
-                yield LabelResult(path.stem, read_mask(path, scheme))
-            except BadImage as error:
-                yield LabelResult(path.stem, fault=str(error))
+            yield attempt(path.stem, lambda path=path: LabelResult(path.stem, read_mask(path, scheme)))  # type: ignore[misc]
 
 
 def write_mask(path: Path, labels: np.ndarray) -> None:
-    """A label map as a palette PNG; with more than 255 classes as 16-bit grey."""
+    """Write a label map as a palette PNG; with more than 255 classes as 16-bit grey."""
     image = Image.fromarray(labels)
     if labels.dtype == np.uint8:
         image.putpalette([channel for label in range(256) for channel in colour_of(label)])
@@ -44,8 +52,8 @@ def write_mask(path: Path, labels: np.ndarray) -> None:
 
 
 def read_mask(path: Path, scheme: Scheme) -> np.ndarray:
-    """A label map; BadImage where it holds labels that are neither a class nor void."""
-    image = open_image(path.read_bytes(), path.name)
+    """Return a label map; BadImage where it holds labels that are neither a class nor void."""
+    image = open_image(read_bounded(path, LARGEST, "mask"), path.name)
     if image.mode not in ("L", "P", "I;16", "I"):
         raise BadImage(f"{path.name}: expected one channel of class ids, found {image.mode}")
     codes = np.asarray(image)

@@ -13,9 +13,11 @@ COUNT, WORD = 32, 8  # bits of the number of values, and of a value
 SIZES = (4, 8, 12, 16)  # bits that may tell how long a run is
 LONGEST = 1 << SIZES[-1]  # values in one run
 
+LARGEST = 20_000_000  # bytes of a stream
+
 
 def pack_runs(values: UInt8[np.ndarray, " values"]) -> bytes:
-    """Values as a stream of runs, each with the shortest length field that holds it."""
+    """Pack values into a stream of runs, each with the shortest length field that holds it."""
     bits = [f"{len(values):0{COUNT}b}", f"{WORD - 1:05b}", *(f"{size - 1:04b}" for size in SIZES)]
     starts = np.flatnonzero(np.diff(values, prepend=~values[:1]))
     for start, end in zip(starts, np.append(starts[1:], len(values)), strict=True):
@@ -28,7 +30,9 @@ def pack_runs(values: UInt8[np.ndarray, " values"]) -> bytes:
 
 
 def unpack_runs(data: bytes, expected: int) -> UInt8[np.ndarray, " values"]:
-    """The values of a stream, runs of one value and stretches of different ones; BadImage where it is no stream."""
+    """Unpack a stream of runs of one value and stretches of different ones; BadImage where it is no stream."""
+    if len(data) > LARGEST:
+        raise BadImage(f"its brush has {len(data):,} bytes, more than the {LARGEST:,} that are read")
     bits = "".join(f"{byte:08b}" for byte in data)
     try:
         parts = list(_parts(bits, expected))

@@ -27,13 +27,13 @@ class MaskFolder:
     folder: str
 
     def mask(self, batch: Batch, seed: int) -> Bool[Tensor, "b h w"]:
-        """The mask of each image."""
+        """Return the mask of each image."""
         self._check()
         sides = tuple(batch.labels.shape[-2:])
         return torch.stack([self._read(id_, sides) for id_ in batch.ids]).to(batch.labels.device)
 
     def fingerprint(self) -> str:
-        """Hash of the masks."""
+        """Return hash the masks."""
         self._check()
         return files_fingerprint(Path(self.folder), Path(self.folder).rglob("*.png"))
 

@@ -27,15 +27,15 @@ class Rectangles(ABC):
 
     @abstractmethod
     def rectangles(self, height: int, width: int, id_: str, seed: int) -> list[Rectangle]:
-        """Those of one image."""
+        """Return those of one image."""
 
     def boxes(self, batch: Batch, seed: int) -> list[list[Rectangle]]:
-        """The rectangles of every image."""
+        """Return the rectangles of every image."""
         height, width = batch.labels.shape[-2:]
         return [self.rectangles(height, width, id_, seed) for id_ in batch.ids]
 
     def mask(self, batch: Batch, seed: int) -> Bool[Tensor, "b h w"]:
-        """Everything that a rectangle covers."""
+        """Return everything that a rectangle covers."""
         mask = torch.zeros_like(batch.valid)
         for index, rectangles in enumerate(self.boxes(batch, seed)):
             for rows, columns in rectangles:
@@ -55,7 +55,7 @@ class Patches(Rectangles):
     draw: int = 0  # which of several masks
 
     def rectangles(self, height: int, width: int, id_: str, seed: int) -> list[Rectangle]:
-        """Chosen patches, row by row."""
+        """Return chosen patches, row by row."""
         grid = (math.ceil(height / self.size), math.ceil(width / self.size))
         draws = torch.rand(grid, generator=stream(seed, id_, f"mask-{self.draw}"))
         covered = draws < self.ratio if self.mode == "bernoulli" else self._exactly(draws)
@@ -82,7 +82,7 @@ class Box(Rectangles):
     width: Pixels = 64
 
     def rectangles(self, height: int, width: int, id_: str, seed: int) -> list[Rectangle]:
-        """The same in every image."""
+        """Return the same in every image."""
         return [(self._along(height, self.height, 0), self._along(width, self.width, 1))]
 
     def _along(self, full: int, wanted: int, axis: int) -> slice:
@@ -105,7 +105,7 @@ class Given(Rectangles):
     width: Pixels = 64
 
     def rectangles(self, height: int, width: int, id_: str, seed: int) -> list[Rectangle]:
-        """The same in every image."""
+        """Return the same in every image."""
         return [(_span(self.top, self.height, height), _span(self.left, self.width, width))]
 
 
@@ -121,7 +121,7 @@ class RandomBoxes(Rectangles):
     draw: int = 0  # which of several masks
 
     def rectangles(self, height: int, width: int, id_: str, seed: int) -> list[Rectangle]:
-        """Each wholly inside the image, where it fits."""
+        """Place each wholly inside the image, where it fits."""
         places = torch.rand(self.count, 2, generator=stream(seed, id_, f"mask-{self.draw}")).tolist()
         rows, columns = max(height - self.height, 0) + 1, max(width - self.width, 0) + 1
         return [

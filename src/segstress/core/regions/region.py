@@ -19,7 +19,7 @@ class Region(Protocol):
     """A rule that says which pixels of an image belong."""
 
     def mask(self, batch: Batch, seed: int) -> Bool[Tensor, "b h w"]:
-        """True where it does."""
+        """Mark where it does."""
         ...
 
 
@@ -35,7 +35,7 @@ class Classes:
     classes: tuple[int, ...] | int
 
     def mask(self, batch: Batch, seed: int) -> Bool[Tensor, "b h w"]:
-        """True on those classes, void left out."""
+        """Mark those classes, void left out."""
         wanted = (self.classes,) if isinstance(self.classes, int) else self.classes
         if not wanted:
             raise BadInput("region classes: expected at least one class id, found none")

@@ -14,7 +14,7 @@ from torch import Tensor
 
 
 def distance_zones(inside: Bool[Tensor, "b h w"], edges: Sequence[int] = ()) -> dict[str, Bool[Tensor, "b h w"]]:
-    """`inside`, `outside` and, between the given distances in pixels, `distance-0-8`, `distance-8-16` ..."""
+    """Return `inside`, `outside` and, between the given distances in pixels, `distance-0-8`, `distance-8-16` ..."""
     zones = {"inside": inside, "outside": ~inside}
     if edges:
         away = torch.stack([_distance(one) for one in inside.cpu()]).to(inside.device)
@@ -24,7 +24,7 @@ def distance_zones(inside: Bool[Tensor, "b h w"], edges: Sequence[int] = ()) -> 
 
 
 def _distance(inside: Bool[Tensor, "h w"]) -> Tensor:
-    """Euclidean distance to the region; infinite where there is none."""
+    """Return the Euclidean distance to the region; infinite where there is none."""
     if not inside.any():
         return torch.full(inside.shape, math.inf)
     distances: np.ndarray = ndimage.distance_transform_edt(~inside.numpy())

@@ -28,8 +28,10 @@ class Aggregate:
     needs: ClassVar[tuple[Need, ...]] = (BATTERY,)
 
     def answer(self, evidence: Evidence) -> Answer:
-        """Only models that leave something to be won by every attack on every image can tell."""
-        assessments = [assessment for assessment in evidence.judged(BATTERY).values() if not assessment.untried.any()]
+        """Let only models tell that leave something to be won by every attack on every image."""
+        assessments = [
+            assessment for assessment in evidence.assessments(BATTERY).values() if not assessment.untried.any()
+        ]
         checks = [_stronger(assessment) for assessment in assessments]
         for figure, name in NAMES.items():
             best = {assessment.study.model: strongest(assessment, figure) for assessment in assessments}
@@ -45,19 +47,19 @@ class Aggregate:
         )
 
 
-def strongest(judged: Assessment, figure: str = "accuracy") -> str:
-    """The attack that alone leaves the least of a figure."""
-    return min(judged.labels[1:], key=lambda label: judged.score(figure, label))
+def strongest(assessment: Assessment, figure: str = "accuracy") -> str:
+    """Return the attack that alone leaves the least of a figure."""
+    return min(assessment.labels[1:], key=lambda label: assessment.score(figure, label))
 
 
-def gap(judged: Assessment, figure: str = "accuracy", attack: str = "") -> Difference:
-    """What one attack, by default the strongest, leaves and the aggregate does not, on the same images."""
-    alone = judged.counts(figure)[judged.labels.index(attack or strongest(judged, figure))]
-    return difference(alone, judged.worst[figure].counts, metric_of(figure))
+def gap(assessment: Assessment, figure: str = "accuracy", attack: str = "") -> Difference:
+    """Return what one attack, by default the strongest, leaves and the aggregate does not, on the same images."""
+    alone = assessment.counts(figure)[assessment.labels.index(attack or strongest(assessment, figure))]
+    return difference(alone, assessment.worst[figure].counts, metric_of(figure))
 
 
 def _stronger(assessment: Assessment) -> Check:
-    """An attack that reaches the aggregate in one figure must fall short of it in the other."""
+    """Require that an attack which reaches the aggregate in one figure falls short of it in the other."""
     short = [any(gap(assessment, figure, attack).low > 0 for figure in NAMES) for attack in assessment.labels[1:]]
     return Check(
         f"No single attack leaves {assessment.study.model} as little of accuracy and of NmIoU as the aggregate does",

@@ -15,7 +15,7 @@ class Claim(Protocol):
     needs: tuple[Need, ...]
 
     def answer(self, evidence: Evidence) -> Answer:
-        """What the runs show, whichever way it came out."""
+        """Return what the runs show, whichever way it came out."""
         ...
 
 

@@ -69,7 +69,7 @@ class ContestRun:
     page: str = "report/index.html"
 
     def carry_out(self, folder: Path, images: int, run_options: RunOptions, progress: Progress) -> tuple[str, ...]:
-        """From the pool to the ranking."""
+        """Go from the pool to the ranking."""
         competition = compete.begin(read_contest(self.asked(images)), folder)
         _, faults = compete.walk(competition, progress, run_options.workers)
         mad.report(competition, competition.rank("masks"))
@@ -83,22 +83,22 @@ class Evidence:
         self.folder = folder
         self._judged: dict[str, dict[str, Assessment]] = {}
 
-    def judged(self, need: Need) -> dict[str, Assessment]:
-        """What an evaluation under one threat says of each model, by name."""
+    def assessments(self, need: Need) -> dict[str, Assessment]:
+        """Return what an evaluation under one threat says of each model, by name."""
         if need.name not in self._judged:
             evaluated = studies([self.folder / need.name])
             self._judged[need.name] = {study.model: assess(study) for study in evaluated}
         return self._judged[need.name]
 
     def minimal(self, need: Need) -> list[MinimalResult]:
-        """The smallest deltas that were found."""
+        """Return the smallest deltas that were found."""
         return read_minimal(Run(self.folder / need.name))
 
     def local(self, need: Need) -> list[LocalResult]:
-        """Damage to part of the images, zone by zone."""
+        """Return the damage to part of the images, zone by zone."""
         return read_local(Run(self.folder / need.name))
 
-    def standing(self, need: Need) -> dict[str, Any]:
-        """The ranking of a competition as plain data."""
+    def ranking(self, need: Need) -> dict[str, Any]:
+        """Return the ranking of a competition as plain data."""
         plain: dict[str, Any] = json.loads((self.folder / need.name / "report" / mad.SUMMARY).read_text())
         return plain

@@ -28,9 +28,9 @@ class Half:
     needs: ClassVar[tuple[Need, ...]] = (BATTERY, TRAINING_ATTACK, NO_GRAIN)
 
     def answer(self, evidence: Evidence) -> Answer:
-        """Clean, under the attack of the training, and under the battery."""
-        battery, short = evidence.judged(BATTERY), evidence.judged(TRAINING_ATTACK)
-        twin = evidence.judged(NO_GRAIN)[TWIN]
+        """Compare clean, under the attack of the training, and under the battery."""
+        battery, short = evidence.assessments(BATTERY), evidence.assessments(TRAINING_ATTACK)
+        twin = evidence.assessments(NO_GRAIN)[TWIN]
         checks = [_lost(battery[name], short[name]) for name in battery if 0 < share(name) < 1]
         checks += [_kept(battery[name]) for name in battery if share(name) == 1]
         checks += [_paid(battery[PLAIN], battery[WHOLE]), _grain(battery[HALF], twin)]
@@ -94,7 +94,7 @@ def _table(assessments: Mapping[str, Assessment], short: Mapping[str, Assessment
     same = [_sure(first.constant(figure)) for figure in ("accuracy", "cmiou", "accuracy", *FIGURES)]
     rows += (("one class everywhere", 0.0, *same),)
     note = (
-        "95 % bootstrap intervals over images. Last line: a model that looks at nothing, under any attack, and says"
+        "95 % intervals over images. Last line: a model that looks at nothing, under any attack, and says"
         f" {first.commonest}; over the foreground the commonest of the other classes."
     )
     return Table("shares", "Clean, under the attack of the training, under the battery", columns, rows, note)

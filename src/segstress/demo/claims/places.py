@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...evaluation.local_report import spatial_report
-from ...metrics.intervals import Interval, bootstrap
+from ...metrics.intervals import GAIN, Interval, interval_of
 from ...metrics.scores import image_accuracy
 from ...planning.spatial import corruption_specs
 from ...reports.findings.figures import Words, points
@@ -58,7 +58,7 @@ class Places:
     needs: ClassVar[tuple[Need, ...]] = (SPATIAL,)
 
     def answer(self, evidence: Evidence) -> Answer:
-        """Each corruption against the attack, on every seed; one check for each corruption."""
+        """Compare each corruption with the attack, on every seed; one check for each corruption."""
         leads = _leads(evidence.local(SPATIAL))
         attacked = [lead for lead in leads if lead.attack]
         corrupted = list(dict.fromkeys(lead.what for lead in leads if not lead.attack))
@@ -79,17 +79,17 @@ def _leads(results: Sequence[LocalResult]) -> list[Lead]:
 
 
 def _losses(result: LocalResult) -> np.ndarray:
-    """Share of each image's pixels that were right and are not any more."""
+    """Return the share of each image's pixels that were right and are not any more."""
     lost: np.ndarray = image_accuracy(result.clean["all"]) - image_accuracy(result.perturbed["all"])
     return lost
 
 
 def _mean(values: np.ndarray) -> Interval:
-    return bootstrap(lambda weights: weights @ values / weights.sum(1), len(values))
+    return interval_of(lambda weights: weights @ values / weights.sum(1), len(values), within=GAIN)
 
 
 def _side(interval: Interval) -> int:
-    """Which of the two loses more: 1 the first, -1 the second, 0 not sure."""
+    """Tell which of the two loses more: 1 the first, -1 the second, 0 not sure."""
     return int(interval.low > 0) - int(interval.high < 0)
 
 
@@ -116,7 +116,7 @@ def _table(leads: Sequence[Lead]) -> Table:
     rows = tuple((lead.what, lead.seed, *lead.losses, lead.more) for lead in leads)
     note = (
         "Loss: share of all pixels of an image that were right and are not any more; mean over images, with 95 %"
-        " bootstrap intervals. A constant answer loses nothing."
+        " intervals. A constant answer loses nothing."
     )
     return Table("places", "Who loses more", columns, rows, note)
 

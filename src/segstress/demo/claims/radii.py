@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...evaluation.minimal_report import report
-from ...metrics.intervals import Interval, bootstrap
+from ...metrics.intervals import Interval, interval_of
 from ...planning.minimal import specs
 from ...reports.findings.figures import Words, curves
 from ...reports.findings.page import Answer, Check
@@ -23,7 +23,7 @@ from .runs import named
 
 PLAIN, HALF, WHOLE = "cnn-normal", "cnn-pgd-at-50", "cnn-pgd-at-100"
 ENOUGH = 0.99  # share of pixels that must be wrong
-ATTACKS = ("alma-prox-auto", "fmn-auto", "ddn")
+ATTACKS = ("alma-prox-auto", "fmn-auto", "ddn-auto")
 SMALL = 1e-6  # of a size: an image that is wrong already has no logarithm
 
 
@@ -46,7 +46,7 @@ class Radii:
     needs: ClassVar[tuple[Need, ...]] = (MINIMAL,)
 
     def answer(self, evidence: Evidence) -> Answer:
-        """The best of several attacks on each image, by model."""
+        """Return the best of several attacks on each image, by model."""
         best = {group[0]: members for group, members in groups(evidence.minimal(MINIMAL)).items() if group[-1] == BEST}
         sizes = {model: _sizes(members) for model, members in best.items()}
         up, further = (_ratio(sizes, *pair) for pair in ((HALF, PLAIN), (WHOLE, HALF)))
@@ -61,14 +61,15 @@ class Radii:
 
 
 def _sizes(results: Sequence[MinimalResult]) -> np.ndarray:
-    """Of every image in the order of its name; where nothing did enough, the longest delta."""
+    """Return the size for every image in the order of its name; where nothing did enough, the longest delta."""
     ordered = sorted(results, key=lambda result: result.image)
     return np.array([max(result.counted, SMALL) for result in ordered])
 
 
 def _interval(logarithms: np.ndarray) -> Interval:
-    """The factor that the mean of logarithms stands for."""
-    return bootstrap(lambda weights: np.exp(weights @ logarithms / weights.sum(1)), len(logarithms))
+    """Return the factor that the mean of logarithms stands for."""
+    mean = interval_of(lambda weights: weights @ logarithms / weights.sum(1), len(logarithms))
+    return Interval(*np.exp([mean.value, mean.low, mean.high]).tolist())
 
 
 def _ratio(sizes: Mapping[str, np.ndarray], above: str, below: str) -> Interval:

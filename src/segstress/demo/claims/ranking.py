@@ -35,8 +35,8 @@ class RankingChange:
     needs: ClassVar[tuple[Need, ...]] = (CLEAN, MAD)
 
     def answer(self, evidence: Evidence) -> Answer:
-        """Pairs of models of which one is surely better clean and surely worse in the competition."""
-        assessments, contest = evidence.judged(CLEAN), evidence.standing(MAD)
+        """Look for pairs of models of which one is surely better clean and surely worse in the competition."""
+        assessments, contest = evidence.assessments(CLEAN), evidence.ranking(MAD)
         checks = [_check(role, ranking, assessments) for role, ranking in contest["rankings"].items()]
         return Answer(tuple(checks), (_table(contest, assessments),), (_drawing(contest),))
 
@@ -56,7 +56,7 @@ def _check(role: str, ranking: Mapping[str, Any], assessments: Mapping[str, Asse
 
 
 def _turned(ranking: Mapping[str, Any], assessments: Mapping[str, Assessment]) -> Iterator[tuple[str, str]]:
-    """Pairs whose first is surely stronger in the competition and surely weaker on clean images."""
+    """Yield pairs whose first is surely stronger in the competition and surely weaker on clean images."""
     for first, second in permutations(ranking, 2):
         left, right = (assessments[name].counts(FIGURE)[0] for name in (first, second))
         apart = ranking[first]["interval"][0] > ranking[second]["interval"][1]

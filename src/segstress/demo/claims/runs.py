@@ -27,31 +27,31 @@ EPS = "8/255"
 
 
 def named(*names: str) -> list[str]:
-    """Models of the zoo as a plan writes them."""
+    """Return models of the zoo as a plan writes them."""
     return [f"compact:{name}" for name in names]
 
 
 def share(model: str) -> float:
-    """The share of adversarial images by which a model of the zoo was trained."""
+    """Return the share of adversarial images by which a model of the zoo was trained."""
     recipe: Any = recipes.build(read_card(zoo()[model])["plan"]["recipe"])
     return float(recipe.share)
 
 
 def _battery(images: int, models: tuple[str, ...], rules: str = "") -> dict[str, Any]:
-    """An image with less than 0.1 % of its pixels right is spared the rest of the battery; the report says so."""
+    """Spare images with less than 0.1 % of their pixels right the rest of the battery; the report says so."""
     data = [f"shapes:test?count={images}{rules}"]
     return {"models": named(*models), "data": data, "battery": "strong", "eps": EPS, "done_at": "0.1%"}
 
 
 def _training_attack(images: int) -> dict[str, Any]:
-    """The attack inside the training of cnn-pgd-at-50, as its plan has it."""
+    """Return the attack inside the training of cnn-pgd-at-50, as its plan has it."""
     recipe: Any = recipes.build(read_training_plan("cnn-pgd-at-50", {}).recipe)
     trained = [model for model in MODELS if share(model)]
     return {"models": named(*trained), "data": [f"shapes:test?count={images}"], "perturbations": [recipe.attack]}
 
 
 def _clean(images: int) -> dict[str, Any]:
-    """Clean images cost little, so there are more of them."""
+    """Take more clean images, since they cost little."""
     twins = [name + seed for name in NORMAL for seed in SEEDS[1:]]
     return {"models": named(*MODELS, *twins), "data": [f"shapes:test?count={8 * images}"]}
 

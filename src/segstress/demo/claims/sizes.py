@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...metrics.intervals import Interval, bootstrap
+from ...metrics.intervals import GAIN, SHARE, Interval, interval_of
 from ...metrics.worst_case import NOBODY
 from ...reports.findings.figures import Words, curves
 from ...reports.findings.page import Answer, Check, span
@@ -31,8 +31,8 @@ class Sizes:
     needs: ClassVar[tuple[Need, ...]] = (BATTERY,)
 
     def answer(self, evidence: Evidence) -> Answer:
-        """Survival of the smallest quarter of the objects beside that of the largest."""
-        assessments = evidence.judged(BATTERY)
+        """Return the survival of the smallest quarter of the objects beside that of the largest."""
+        assessments = evidence.assessments(BATTERY)
         survivors = {
             name: assessment
             for name, assessment in assessments.items()
@@ -56,33 +56,38 @@ class Survival:
     areas: tuple[int, ...]  # largest of each group, pixels
 
     def shares(self, weights: np.ndarray) -> np.ndarray:
-        """Of the pixels that are right clean, those that survive in each group, for each draw of images."""
+        """Return the share of pixels right clean that survive in each group, for each draw of images."""
         with np.errstate(invalid="ignore", divide="ignore"):
             shares: np.ndarray = (weights @ self.kept) / (weights @ self.clean)
         return shares
 
     def share(self, group: int) -> Interval:
-        """Of one group, with its interval."""
-        return bootstrap(lambda weights: self.shares(weights)[:, group], len(self.clean))
+        """Return the share of one group, with its interval."""
+        return interval_of(lambda weights: self.shares(weights)[:, group], len(self.clean), within=SHARE)
 
     def lead(self) -> Interval:
-        """Of the largest objects over the smallest."""
-        return bootstrap(lambda weights: self.shares(weights)[:, -1] - self.shares(weights)[:, 0], len(self.clean))
+        """Return the lead of the largest objects over the smallest."""
+
+        def lead(weights: np.ndarray) -> np.ndarray:
+            apart: np.ndarray = self.shares(weights)[:, -1] - self.shares(weights)[:, 0]
+            return apart
+
+        return interval_of(lead, len(self.clean), within=GAIN)
 
 
-def survival(judged: Assessment) -> Survival:
-    """Objects in groups of equal number by area; each image under the attack that is worst for its accuracy."""
-    objects, worst_attack = judged.study.objects, judged.worst["accuracy"].chosen
+def survival(assessment: Assessment) -> Survival:
+    """Group objects equally by area; each image under the attack that is worst for its accuracy."""
+    objects, worst_attack = assessment.study.objects, assessment.worst["accuracy"].chosen
     known = worst_attack[objects.image] != NOBODY
 
     def in_worst(after: Mapping[str, np.ndarray]) -> np.ndarray:
-        pixels = np.stack([objects.clean, *(after[label] for label in judged.labels[1:])])
+        pixels = np.stack([objects.clean, *(after[label] for label in assessment.labels[1:])])
         worst: np.ndarray = pixels[worst_attack[objects.image], np.arange(len(objects.image))]
         return worst
 
     edges = np.quantile(objects.area[known], np.arange(1, GROUPS) / GROUPS)
     group = np.searchsorted(edges, objects.area)
-    tables = np.zeros((4, len(judged.study.ids), GROUPS))
+    tables = np.zeros((4, len(assessment.study.ids), GROUPS))
     counted = (objects.area, objects.clean, in_worst(objects.correct), in_worst(objects.kept))
     for table, pixels in zip(tables, counted, strict=True):
         np.add.at(table, (objects.image[known], group[known]), pixels[known])
@@ -107,7 +112,7 @@ def _kept(assessment: Assessment, figure: str) -> float:
 
 
 def _pooled(survivors: Mapping[str, Assessment]) -> Check:
-    """Whether the image-wise figure sees the loss of small objects that pooling hides."""
+    """Check whether the image-wise figure sees the loss of small objects that pooling hides."""
     lower = [name for name, assessment in survivors.items() if _kept(assessment, "nmiou") < _kept(assessment, "cmiou")]
     shown = ", ".join(
         f"{name} {percent(_kept(assessment, 'cmiou'))} % of CmIoU and {percent(_kept(assessment, 'nmiou'))} % of NmIoU"
@@ -148,7 +153,7 @@ def _table(assessments: Mapping[str, Assessment]) -> Table:
 
 
 def _right(assessments: Mapping[str, Assessment]) -> Table:
-    """What is right before and after, for readers who doubt a ratio of small numbers."""
+    """Return what is right before and after, for readers who doubt a ratio of small numbers."""
     columns = (
         Column("model", "Model"),
         *(

@@ -38,7 +38,7 @@ class Convolutional(nn.Module):
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch's stub lacks it
 
     def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
-        """Logits at the size of the images."""
+        """Return logits at the size of the images."""
         normalised = ((images - 0.5) / 0.2).contiguous(memory_format=torch.channels_last)
         half = self.to_half(normalised)
         quarter = self.to_quarter(half)
@@ -53,11 +53,11 @@ class Convolutional(nn.Module):
         return _grow(self.classify(seen).contiguous(), images)  # losses and counts read planes of a class
 
     def heads(self, images: Float[Tensor, "b c h w"]) -> dict[str, Tensor]:
-        """Logits by head, for training."""
+        """Return logits by head, for training."""
         return {"main": self(images)}
 
     def head_parameters(self) -> Iterator[nn.Parameter]:
-        """All behind the features: what a recipe may train faster."""
+        """Yield all behind the features: what a recipe may train faster."""
         for part in (self.pyramid, self.whole, self.refine_quarter, self.narrow, self.refine_half, self.classify):
             yield from part.parameters()
 

@@ -28,7 +28,7 @@ class Attention(nn.Module):
         self.norm = nn.LayerNorm(width) if reduction > 1 else nn.Identity()
 
     def forward(self, tokens: Float[Tensor, "b n d"], size: tuple[int, int]) -> Float[Tensor, "b n d"]:
-        """What each place gathers from the others."""
+        """Gather for each place from the others."""
         coarse = tokens if self.reduce is None else _tokens(self.reduce(_grid(tokens, size)))
         key, value = self.key_value(self.norm(coarse)).chunk(2, dim=-1)
         query, key, value = (self._split(part) for part in (self.query(tokens), key, value))
@@ -51,7 +51,7 @@ class Block(nn.Module):
         self.depthwise = nn.Conv2d(3 * width, 3 * width, 3, padding=1, groups=3 * width)
 
     def forward(self, tokens: Float[Tensor, "b n d"], size: tuple[int, int]) -> Float[Tensor, "b n d"]:
-        """The tokens, richer."""
+        """Return enrich the tokens."""
         tokens = tokens + self.attention(self.norm_attention(tokens), size)
         wide = _grid(self.widen(self.norm_mixing(tokens)), size)
         mixed: Tensor = self.narrow(functional.gelu(_tokens(self.depthwise(wide))))
@@ -68,7 +68,7 @@ class Stage(nn.Module):
         self.blocks = nn.ModuleList(Block(width, heads, reduction) for _ in range(2))
 
     def forward(self, features: Float[Tensor, "b c h w"]) -> Float[Tensor, "b d y x"]:
-        """Features on the coarser grid."""
+        """Return features on the coarser grid."""
         grid = self.patches(features)
         size = (grid.shape[-2], grid.shape[-1])
         tokens = self.norm_patches(_tokens(grid))
@@ -95,7 +95,7 @@ class Transformer(nn.Module):
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch's stub lacks it
 
     def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
-        """Logits at the size of the images."""
+        """Return logits at the size of the images."""
         features, seen = (images - 0.5) / 0.2, []
         for stage, project in zip(self.stages, self.project, strict=True):
             features = stage(features)
@@ -105,11 +105,11 @@ class Transformer(nn.Module):
         return _resize(functional.pixel_shuffle(logits, 2), images)
 
     def heads(self, images: Float[Tensor, "b c h w"]) -> dict[str, Tensor]:
-        """Logits by head, for training."""
+        """Return logits by head, for training."""
         return {"main": self(images)}
 
     def head_parameters(self) -> Iterator[nn.Parameter]:
-        """All behind the features: what a recipe may train faster."""
+        """Yield all behind the features: what a recipe may train faster."""
         for part in (self.project, self.smooth, self.classify):
             yield from part.parameters()
 

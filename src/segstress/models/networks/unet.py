@@ -33,7 +33,7 @@ class UNet(nn.Module):
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch's stub lacks it
 
     def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
-        """Logits at the size of the images."""
+        """Return logits at the size of the images."""
         features = ((images - 0.5) / 0.2).contiguous(memory_format=torch.channels_last)
         seen = []
         for step in self.down:
@@ -44,11 +44,11 @@ class UNet(nn.Module):
         return _grow(self.classify(features).contiguous(), images)
 
     def heads(self, images: Float[Tensor, "b c h w"]) -> dict[str, Tensor]:
-        """Logits by head, for training."""
+        """Return logits by head, for training."""
         return {"main": self(images)}
 
     def head_parameters(self) -> Iterator[nn.Parameter]:
-        """The way back: what a recipe may train faster."""
+        """Yield the way back: what a recipe may train faster."""
         for part in (self.up, self.classify):
             yield from part.parameters()
 

@@ -15,7 +15,7 @@ class Contested:
     """All that the report of a competition shows."""
 
     title: str
-    standing: RankingReport
+    ranking_report: RankingReport
     classes: Sequence[str]
     palette: tuple[tuple[int, int, int], ...]
     empty: Sequence[tuple[str, str, str]]  # defender, attacker and class without any image
@@ -25,8 +25,8 @@ class Contested:
     @property
     def headline(self) -> str:
         """Say in one sentence who leads, and how surely."""
-        standing = self.standing
-        best = standing.names[standing.order[0]]
-        band = f"{standing.main.best[standing.order[0]]} to {standing.main.worst[standing.order[0]]}"
-        many = f"{plural(len(standing.images), 'image')} chosen for {len(standing.names)} models"
-        return f"{best} leads on {many}; its rank is {band} at 95 %."
+        ranking_report = self.ranking_report
+        first, main = ranking_report.order[0], ranking_report.main
+        band = f"{main.best[first]} to {main.worst[first]}"
+        many = f"{plural(len(ranking_report.images), 'image')} chosen for {len(ranking_report.names)} models"
+        return f"{ranking_report.names[first]} leads on {many}; its rank is {band} at 95 %."

@@ -15,17 +15,17 @@ SLICES = (HARM, PALE, "#d8c9a6", "#9dbcd8", CALM)  # from failed to right
 LINE = 0.32  # inches for each model
 
 
-def strengths(standing: RankingReport) -> Drawing:
-    """Strength of every model with its interval."""
-    figure, axes = canvas(1.1 + LINE * len(standing.names), len(standing.rankings))
-    order = standing.order
+def strengths(ranking_report: RankingReport) -> Drawing:
+    """Draw the strength of every model with its interval."""
+    figure, axes = canvas(1.1 + LINE * len(ranking_report.names), len(ranking_report.rankings))
+    order = ranking_report.order
     lines = np.arange(len(order))
-    for (name, ranking), axis in zip(standing.rankings.items(), axes, strict=True):
+    for (name, ranking), axis in zip(ranking_report.rankings.items(), axes, strict=True):
         middle = ranking.strengths[order]
         low, high = (np.maximum(0, side) for side in (middle - ranking.low[order], ranking.high[order] - middle))
         axis.errorbar(middle, lines, xerr=[low, high], fmt="o", color=CALM, ecolor=INK, capsize=3, linewidth=1)
         axis.set(title=name, yticks=lines, xlabel="strength")
-        axis.set_yticklabels([standing.names[model] for model in order] if axis is axes[0] else [])
+        axis.set_yticklabels([ranking_report.names[model] for model in order] if axis is axes[0] else [])
         axis.invert_yaxis()
     caption = (
         "Maximum-likelihood strengths with 95 % bootstrap intervals. "
@@ -34,22 +34,24 @@ def strengths(standing: RankingReport) -> Drawing:
     return Drawing("strengths", "Strengths", caption, figure)
 
 
-def heat_maps(standing: RankingReport) -> Drawing:
-    """The first two matrices, row against column (figures 9 and 10 of the paper)."""
-    matrices = list(standing.matrices.items())[:2]
-    figure, axes = canvas(1.6 + 0.42 * len(standing.names), len(matrices))
+def heat_maps(ranking_report: RankingReport) -> Drawing:
+    """Draw the first two matrices, row against column (figures 9 and 10 of the paper)."""
+    matrices = list(ranking_report.matrices.items())[:2]
+    figure, axes = canvas(1.6 + 0.42 * len(ranking_report.names), len(matrices))
     for (name, values), axis in zip(matrices, axes, strict=True):
-        shown = np.log(np.where(values > 0, values, np.nan)) if standing.judged is not None else values
+        shown = np.log(np.where(values > 0, values, np.nan)) if ranking_report.scored is not None else values
         largest = float(np.nanmax(np.abs(shown), initial=1e-9))
         axis.imshow(shown, cmap="RdBu", vmin=-largest, vmax=largest)
         _write_values(axis, values, np.abs(shown) > 0.6 * largest)
-        ticks = np.arange(len(standing.names))
+        ticks = np.arange(len(ranking_report.names))
         axis.set(title=name, xticks=ticks, yticks=ticks)
-        axis.set_xticklabels(standing.names, rotation=40, ha="right")
-        axis.set_yticklabels(standing.names if axis is axes[0] else [])
+        axis.set_xticklabels(ranking_report.names, rotation=40, ha="right")
+        axis.set_yticklabels(ranking_report.names if axis is axes[0] else [])
         axis.spines[:].set_visible(False)
     words = (
-        "Above 1 (blue) the row is better than the column" if standing.judged is not None else "Votes won by the row"
+        "Above 1 (blue) the row is better than the column"
+        if ranking_report.scored is not None
+        else "Votes won by the row"
     )
     return Drawing("matrices", "Row against column", f"{words} on the images selected for the pair.", figure)
 
@@ -69,11 +71,11 @@ def _write_values(axis: Axes, values: np.ndarray, dark: np.ndarray) -> None:
             )
 
 
-def pie(standing: RankingReport) -> Drawing | None:
-    """How good predictions are on the selected images (figure 6)."""
-    if standing.quality is None:
+def pie(ranking_report: RankingReport) -> Drawing | None:
+    """Draw how good predictions are on the selected images (figure 6)."""
+    if ranking_report.quality is None:
         return None
-    counts = quality_bins(standing.quality)
+    counts = quality_bins(ranking_report.quality)
     figure, (axis,) = canvas(3.0)
     words = [f"{low:.1f} to {high:.1f}" for low, high in pairwise(BINS)]
     shown = [(count, word, colour) for count, word, colour in zip(counts, words, SLICES, strict=True) if count]
@@ -87,11 +89,11 @@ def pie(standing: RankingReport) -> Drawing | None:
     )
 
 
-def boxes(standing: RankingReport) -> Drawing | None:
-    """Each model on the images selected with it and on those selected by other pairs (figure 7)."""
-    if standing.quality is None or standing.judged is None:
+def boxes(ranking_report: RankingReport) -> Drawing | None:
+    """Draw each model on the images selected with it and on those selected by other pairs (figure 7)."""
+    if ranking_report.quality is None or ranking_report.scored is None:
         return None
-    sides = zip(*transfer(standing.quality, standing.judged), strict=True)
+    sides = zip(*transfer(ranking_report.quality, ranking_report.scored), strict=True)
     figure, (axis,) = canvas(3.2)
     for side, (values, colour, words) in enumerate(
         zip(sides, (HARM, CALM), ("selected with it", "selected by others"), strict=True)
@@ -104,8 +106,8 @@ def boxes(standing: RankingReport) -> Drawing | None:
         for line in (*drawn["medians"], *drawn["whiskers"], *drawn["caps"]):
             line.set(color=INK)
         axis.plot([], [], color=colour, linewidth=6, label=words)
-    axis.set(xticks=np.arange(len(standing.names)), ylabel="mIoU")
-    axis.set_xticklabels(standing.names, rotation=20, ha="right")
+    axis.set(xticks=np.arange(len(ranking_report.names)), ylabel="mIoU")
+    axis.set_xticklabels(ranking_report.names, rotation=20, ha="right")
     axis.legend()
     return Drawing(
         "transfer",

@@ -26,7 +26,7 @@ def write_competition(contested: Contested, folder: Path) -> Path:
         part = files.part(
             "",
             (replace(table, folded=table.name != OPEN) for table in tables),
-            files.make(Drawing, DRAWINGS, contested.standing),
+            files.make(Drawing, DRAWINGS, contested.ranking_report),
             strips(contested.examples, contested.palette),
         )
         maps = (labels for example in contested.examples for labels in example.maps.values())

@@ -29,7 +29,7 @@ class Words:
 
 
 def points(words: Words, rows: Points, mark: float | None = None, unit: float = 100) -> Drawing:
-    """Each row's figures with their intervals; a dotted line marks what they are to be held against."""
+    """Draw each row's figures with their intervals; a dotted line marks what they are to be held against."""
     series = list(dict.fromkeys(name for row in rows.values() for name in row))
     with mpl.rc_context(STYLE):
         figure, (axis,) = canvas(0.7 + 0.07 * len(series) + len(rows) * (0.25 + 0.04 * len(series)))
@@ -58,7 +58,7 @@ def points(words: Words, rows: Points, mark: float | None = None, unit: float = 
 
 
 def curves(words: Words, lines: Mapping[str, Line], *, steps: bool = False, logarithmic: bool = False) -> Drawing:
-    """One curve for each name; as stairs where each value holds up to the next."""
+    """Draw one curve for each name; as stairs where each value holds up to the next."""
     with mpl.rc_context(STYLE):
         figure, (axis,) = canvas(3.4)
         for (name, (across, up)), stroke in zip(lines.items(), strokes(len(lines)), strict=True):
@@ -75,6 +75,6 @@ def curves(words: Words, lines: Mapping[str, Line], *, steps: bool = False, loga
 
 
 def _narrow(lines: Mapping[str, Line]) -> bool:
-    """Whether all values lie within a decade, where an axis would else show a single number."""
+    """Tell whether all values lie within a decade, where an axis would else show a single number."""
     values = [value for across, _ in lines.values() for value in across if value > 0]
     return bool(values) and max(values) < 10 * min(values)

@@ -24,7 +24,7 @@ class Check:
     """One thing that must be so if the claim is to be seen, and what was measured."""
 
     asks: str
-    found: str
+    measured: str
     holds: bool
 
 

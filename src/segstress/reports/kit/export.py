@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Iterator
 
 from ...metrics.intervals import Interval
@@ -21,6 +22,9 @@ ESCAPES = str.maketrans(
         ">": r"\textgreater{}",
     }
 )
+
+# What a spreadsheet would run: a sign or @ before anything that is no number.
+FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d*\.?\d+(e[+-]?\d+)?$).", re.IGNORECASE)
 
 
 def to_csv(table: Table) -> str:
@@ -46,7 +50,7 @@ def _plain(cell: Cell, kind: Kind) -> Iterator[str]:
     elif isinstance(cell, float):
         yield "" if math.isnan(cell) else f"{cell:.6g}"
     else:
-        yield str(cell)
+        yield f"'{cell}" if kind == "text" and FORMULA.match(str(cell)) else str(cell)
 
 
 def to_latex(table: Table) -> str:
@@ -55,9 +59,10 @@ def to_latex(table: Table) -> str:
     heading = " & ".join(escape(column.title) for column in table.columns)
     kinds = [column.kind for column in table.columns]
     rows = [" & ".join(escape(show(cell, kind)) for cell, kind in zip(row, kinds, strict=True)) for row in table.rows]
+    bounds = " 95 % intervals;" if "interval" in kinds else ""
     body = "".join(f"{row} \\\\\n" for row in rows)
     return (
-        f"% {table.title}; needs \\usepackage{{booktabs}}\n"
+        f"% {table.title};{bounds} needs \\usepackage{{booktabs}}\n"
         f"\\begin{{tabular}}{{{spec}}}\n\\toprule\n{heading} \\\\\n\\midrule\n{body}\\bottomrule\n\\end{{tabular}}\n"
     )
 

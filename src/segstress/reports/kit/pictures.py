@@ -53,7 +53,7 @@ def photograph(image: np.ndarray) -> np.ndarray:
 
 
 def legend(maps: Iterable[np.ndarray], classes: Sequence[str], colours: Colours) -> list[tuple[str, str]]:
-    """Name and colour of the classes that are seen in label maps."""
+    """Return name and colour of the classes that are seen in label maps."""
     seen = {int(label) for labels in maps for label in np.unique(labels) if label >= 0}
     return [(classes[label], "rgb({}, {}, {})".format(*colours[label])) for label in sorted(seen)]
 

@@ -53,7 +53,7 @@ TRAITS: dict[str, Callable[[LocalResult], str]] = {
 
 
 def curves(results: Sequence[LocalResult], name: str) -> Iterator[Drawing]:
-    """RCE of class-mean accuracy along one setting, a line for each model and perturbation that was tried at two."""
+    """Draw RCE of class-mean accuracy along one setting, a line for each model and perturbation tried at two."""
     along = ALONG[name]
     lines = lines_of(results, name, along.value)
     if not lines:
@@ -77,7 +77,7 @@ def curves(results: Sequence[LocalResult], name: str) -> Iterator[Drawing]:
 def lines_of(
     results: Sequence[LocalResult], name: str, along: Callable[[LocalResult], Any]
 ) -> dict[str, list[LocalResult]]:
-    """The results of each line that has two points or more, named by what tells it from the others.
+    """Return the results of each line that has two points or more, named by what tells it from the others.
 
     Where there would be too many to tell apart, each model has one line for all that was done to it.
     """

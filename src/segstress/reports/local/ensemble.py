@@ -26,7 +26,7 @@ class Step:
 
 
 def sweep(results: Sequence[LocalResult], models: Mapping[float, str]) -> list[Step]:
-    """A step for each weight of the first model; weights 0 and 1 are the members themselves."""
+    """Return a step for each weight of the first model; weights 0 and 1 are the members themselves."""
     if not {0.0, 1.0} <= models.keys():
         raise ValueError("a sweep needs the weights 0 and 1: they are what the others are compared with")
     clean, natural, adversarial = ({weight: part(results, m) for weight, m in models.items()} for part in PARTS)
@@ -53,7 +53,7 @@ def _natural(results: Sequence[LocalResult], model: str) -> float:
 
 
 def _adversarial(results: Sequence[LocalResult], model: str) -> float:
-    """Only what all attacks together have fooled counts."""
+    """Count only what all attacks together have fooled."""
     return known_mean(result.score(FIGURE, "outside") for result in results if result.model == model and result.final)
 
 
@@ -61,7 +61,7 @@ PARTS = (_clean, _natural, _adversarial)
 
 
 def table(steps: Sequence[Step], first: str, second: str) -> Table:
-    """One line per mixture."""
+    """Return one line per mixture."""
     columns = (
         Column("weight", f"Weight of {first}", "number"),
         Column("clean_error", "Clean error", "share"),
@@ -77,7 +77,7 @@ def table(steps: Sequence[Step], first: str, second: str) -> Table:
 
 
 def drawing(steps: Sequence[Step], first: str, second: str) -> Drawing:
-    """The three errors against the weight of the first model (arXiv:2504.01632, figure 11)."""
+    """Draw the three errors against the weight of the first model (arXiv:2504.01632, figure 11)."""
     with mpl.rc_context(STYLE):
         figure, (axis,) = canvas(3.2)
         weights = [step.weight for step in steps]

@@ -14,7 +14,7 @@ RING = re.compile(r"distance-(\d+)-(\d+|inf)")
 
 
 def placements(results: Sequence[LocalResult]) -> Iterator[Drawing]:
-    """RCE outside of a box for each position of it (arXiv:2504.01632, figure 9)."""
+    """Draw RCE outside of a box for each position of it (arXiv:2504.01632, figure 9)."""
     lines = lines_of(
         [result for result in results if result.final and result.position], "position", lambda result: result.position
     )
@@ -45,7 +45,7 @@ def _lost(result: LocalResult) -> float:
 
 
 def distances(results: Sequence[LocalResult]) -> Drawing | None:
-    """RCE in rings around the region, a line for each model and what was done to it."""
+    """Draw RCE in rings around the region, a line for each model and what was done to it."""
     results = [
         result
         for result in results
@@ -78,7 +78,7 @@ def _near(ring: str) -> int:
 
 
 def positions(results: Sequence[LocalResult]) -> Drawing | None:
-    """RCE outside of one patch, for every position of the patch."""
+    """Draw RCE outside of one patch, for every position of the patch."""
     results = [result for result in results if result.corner]
     if len({result.corner for result in results}) < 2:
         return None

@@ -33,6 +33,7 @@ def write_local(
     scenes: Sequence[ModelFrames],
     tables: Sequence[Table] = (),
     drawings: Sequence[Drawing] = (),
+    alarms: Sequence[str] = (),
 ) -> Path:
     """Write the page of localized damage, the tables and figures that are given first; its path."""
 
@@ -40,7 +41,7 @@ def write_local(
         every = (table for table in (*tables, *files.make(Table, TABLES, results)) if table.rows)
         figures = (*drawings, *files.make(Drawing, DRAWINGS, results))
         part = files.part("", map(leaner, every), figures, strips(scenes))
-        return {"title": title, "headline": headline(results), "part": part}
+        return {"title": title, "headline": headline(results), "part": part, "alarms": alarms}
 
     return write_page(folder, "local.html", declare)
 

@@ -27,7 +27,7 @@ def _keys(result: LocalResult) -> tuple[Cell, ...]:
 
 
 def scores(results: Sequence[LocalResult]) -> Table:
-    """Every figure in every zone, clean and perturbed, with RCE: all that the other tables say."""
+    """Return every figure in every zone, clean and perturbed, with RCE: all that the other tables say."""
     columns = (
         *KEYS,
         Column("figure", "Figure"),
@@ -58,7 +58,7 @@ def scores(results: Sequence[LocalResult]) -> Table:
 
 
 def _others() -> list[str]:
-    """Metrics of plug-ins that declare themselves for regions."""
+    """Return metrics of plug-ins that declare themselves for regions."""
     return [
         name for name in metrics.declared() if "regions" in metrics.get(name).declaration.zones if name not in FIGURES
     ]
@@ -71,7 +71,7 @@ NOTE = (
 
 
 def overview(results: Sequence[LocalResult]) -> Table:
-    """Class-mean accuracy inside / outside under every perturbation, a line per model and region (arXiv:2504.01632)."""
+    """Tabulate class-mean accuracy inside / outside, a line per model and region (arXiv:2504.01632)."""
     results = [result for result in results if result.region and result.goal == "any" and not result.corner]
     done = list(dict.fromkeys((result.what, result.strength) for result in results))
     damages = {(result.model, result.data, result.where, result.what, result.strength): result for result in results}
@@ -97,7 +97,7 @@ def _score(result: LocalResult | None, zone: str) -> float:
 
 
 def common(results: Sequence[LocalResult]) -> Table:
-    """Corruptions of whole images as Cityscapes-C papers print them; the first model is the reference of CD and rCD."""
+    """Show corruptions of whole images as Cityscapes-C papers do; the first model is the reference of CD and rCD."""
     columns = (
         *KEYS[:3],
         Column("severities", "Severities"),
@@ -127,13 +127,13 @@ def common(results: Sequence[LocalResult]) -> Table:
 
 
 def _degradation(results: Iterable[LocalResult]) -> tuple[float, float]:
-    """Sum over severities of 1 - mIoU, and of what clean has more."""
+    """Return sum 1 - mIoU over severities, and what clean has more."""
     pairs = [(result.score("cmiou", "all"), result.score("cmiou", "all", "clean")) for result in results]
     return sum(1 - miou for miou, _ in pairs), sum(clean - miou for miou, clean in pairs) or math.nan
 
 
 def attacked(results: Sequence[LocalResult]) -> Table:
-    """Several attacks on one region: the best of them alone, and all together."""
+    """Compare several attacks on one region: the best of them alone, and all together."""
     columns = (
         *KEYS[:6],
         Column("attacks", "Attacks", "count"),
@@ -166,7 +166,7 @@ def attacked(results: Sequence[LocalResult]) -> Table:
 
 
 def masks(results: Sequence[LocalResult]) -> Table:
-    """Where several random regions were tried: the mean over them and the worst of them."""
+    """Tabulate the mean and the worst over several random regions, where such were tried."""
     columns = (
         *KEYS[:4],
         Column("ratio", "Ratio", "share"),

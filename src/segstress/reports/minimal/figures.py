@@ -21,7 +21,7 @@ Attacks = Mapping[str, list[MinimalResult]]
 
 
 def curves(results: Sequence[MinimalResult]) -> list[Drawing]:
-    """For each model, dataset and norm: images not broken (arXiv:2206.07179, figures 6 and 7), and CDFs."""
+    """Draw images not broken (arXiv:2206.07179, figures 6 and 7) and CDFs for each model, dataset and norm."""
     settings = by_setting(results)
     groups = list(dict.fromkeys(setting[:3] for setting in settings))
     drawings = []
@@ -47,7 +47,7 @@ def _not_broken(name: str, group: tuple[str, ...], threshold: str, attacks: Atta
 
 
 def _broken(name: str, group: tuple[str, ...], shares: Mapping[str, Attacks]) -> Drawing:
-    """The cumulative distribution, thresholds side by side (after arXiv:2407.09150, figures 15 and 16)."""
+    """Draw the cumulative distribution, thresholds side by side (after arXiv:2407.09150, figures 15 and 16)."""
     model, data, norm = group
     figure, axes = canvas(3.2, len(shares))
     for axis, (threshold, attacks) in zip(axes, shares.items(), strict=True):
@@ -64,7 +64,7 @@ def _broken(name: str, group: tuple[str, ...], shares: Mapping[str, Attacks]) ->
 
 
 def _draw(axis: Axes, attacks: Attacks, norm: str, *, falling: bool) -> None:
-    """A step at every success, and level from the last one to the edge."""
+    """Draw a step at every success, and a level line from the last one to the edge."""
     scale = unit(norm)
     edge = 1.3 * max(
         [scale * result.size for members in attacks.values() for result in members if result.success] or [BEND]

@@ -17,13 +17,16 @@ from .figures import DRAWINGS
 from .tables import BEST, SETTING, TABLES, by_setting, unit
 
 
-def write_minimal(results: Sequence[MinimalResult], folder: Path, title: str, remarks: Sequence[str]) -> Path:
+def write_minimal(
+    results: Sequence[MinimalResult], folder: Path, title: str, remarks: Sequence[str], alarms: Sequence[str] = ()
+) -> Path:
     """Write tables, figures and the page; the path of the page."""
 
     def declare(files: PageFiles) -> dict[str, Any]:
         tables = map(_leaner, files.make(Table, TABLES, results))
         part = files.part("", tables, files.make(Drawing, DRAWINGS, results))
-        return {"title": title, "headlines": headlines(results), "remarks": remarks, "part": part}
+        words = {"headlines": headlines(results), "remarks": remarks, "alarms": alarms}
+        return {"title": title, "part": part, **words}
 
     return write_page(folder, "minimal.html", declare)
 

@@ -20,7 +20,7 @@ Group = tuple[str, str, str, str, str]  # and attack
 
 
 def unit(norm: str) -> int:
-    """What sizes are multiplied by for people: linf is read in 1/255."""
+    """Return what sizes are multiplied by for people: linf is read in 1/255."""
     return 255 if norm == "linf" else 1
 
 
@@ -46,7 +46,7 @@ def groups(results: Sequence[MinimalResult]) -> dict[Group, list[MinimalResult]]
 
 
 def _bests(attacks: dict[str, list[MinimalResult]]) -> list[tuple[MinimalResult, list[MinimalResult]]]:
-    """The smallest result of each image, and all that were tried on it."""
+    """Return the smallest result of each image, and all that were tried on it."""
     tried: dict[str, list[MinimalResult]] = {}
     for result in (result for members in attacks.values() for result in members):
         tried.setdefault(result.image, []).append(result)
@@ -54,7 +54,7 @@ def _bests(attacks: dict[str, list[MinimalResult]]) -> list[tuple[MinimalResult,
 
 
 def table(results: Sequence[MinimalResult]) -> Table:
-    """One line for each attack: failures, sizes with failures as the longest delta, sizes of successes, cost."""
+    """Return one line for each attack: failures, sizes with failures as the longest delta, sizes of successes, cost."""
     columns = (
         *SETTING,
         Column("attack", "Attack"),
@@ -98,7 +98,7 @@ def _figures(results: Sequence[MinimalResult]) -> tuple[int | float, ...]:
 
 
 def costs(results: Sequence[MinimalResult]) -> Table:
-    """What every attack cost an image, wherever it was run: mean and most."""
+    """Return what every attack cost an image, wherever it was run: mean and most."""
     passes: dict[str, list[MinimalResult]] = {}
     for result in results:
         passes.setdefault(result.attack, []).append(result)
@@ -126,7 +126,7 @@ def costs(results: Sequence[MinimalResult]) -> Table:
 
 
 def smallest(results: Sequence[MinimalResult]) -> list[MinimalResult]:
-    """The best result of each image, model, dataset, norm and threshold, under the name of its attack."""
+    """Return the best result of each image, model, dataset, norm and threshold, under the name of its attack."""
     smallest_finds = []
     for attacks in by_setting(results).values():
         attacks.pop(BEST, None)
@@ -135,13 +135,13 @@ def smallest(results: Sequence[MinimalResult]) -> list[MinimalResult]:
 
 
 def best(results: Sequence[MinimalResult]) -> Table:
-    """One line for each image: its smallest change."""
+    """Return one line for each image: its smallest change."""
     table = listing(smallest(results), "minimal-best", "The smallest change of every image")
     return table.hiding(("raw_size", "forwards", "backwards", "seconds"))
 
 
 def every(results: Sequence[MinimalResult]) -> Table:
-    """One line for each image and attack."""
+    """Return one line for each image and attack."""
     return replace(listing(results, "minimal-results", "Every image under every attack"), folded=True)
 
 

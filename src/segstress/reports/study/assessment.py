@@ -43,25 +43,25 @@ class Assessment:
         return not math.isnan(self.score("accuracy"))
 
     def counts(self, figure: str) -> np.ndarray:
-        """Counts of every candidate as the figure reads them."""
+        """Return the counts of every candidate as the figure reads them."""
         return self.candidates[declaration_of(figure).goal, read_name(figure).zone]
 
     def score(self, figure: str, label: str = CLEAN) -> float:
-        """The figure of one candidate alone, over the images it answered."""
+        """Return the figure of one candidate alone, over the images it answered."""
         return value_of(figure, self.counts(figure)[self.labels.index(label)])
 
     def worst_score(self, figure: str) -> float:
-        """The figure when each image meets the candidate chosen for it."""
+        """Return the figure when each image meets the candidate chosen for it."""
         return value_of(figure, self.worst[figure].counts)
 
     def worst_without(self, figure: str, label: str) -> float:
-        """The worst case if one candidate had not been tried."""
+        """Return the worst case if one candidate had not been tried."""
         number = self.labels.index(label)
         others, answered = np.delete(self.counts(figure), number, 0), np.delete(self.answered, number, 0)
         return value_of(figure, choose_worst(declaration_of(figure), others, answered).counts)
 
     def constant(self, figure: str) -> float:
-        """The figure of a model that says the commonest class everywhere, whatever it sees."""
+        """Return the figure of a model that says the commonest class everywhere, whatever it sees."""
         actual = self.counts(figure)[0, ..., ACTUAL]
         commonest = actual.sum(0).argmax()
         counts = np.zeros((*actual.shape, 3), dtype=np.int64)
@@ -83,23 +83,23 @@ class Assessment:
         return untried
 
     def bound(self, zone: str) -> float:
-        """A CmIoU below which no choice of candidates can come."""
+        """Return a CmIoU below which no choice of candidates can come."""
         return bound(self.candidates["miou", zone], self.answered)
 
     def clean_interval(self, figure: str) -> Interval:
-        """Bootstrap interval of the clean figure."""
+        """Return the clean figure with its interval."""
         return interval(self._clean(figure), metric_of(figure))
 
     def worst_interval(self, figure: str) -> Interval:
-        """Bootstrap interval of the worst case, with the choices as they are."""
+        """Return the worst case with its interval, the choices being as they are."""
         return interval(self._worst(figure), metric_of(figure))
 
     def loss(self, figure: str) -> Difference:
-        """Clean minus worst case, on the same draws of images."""
+        """Return clean minus worst case, on the same images."""
         return difference(self._clean(figure), self._worst(figure), metric_of(figure))
 
     def strongest(self, figure: str) -> tuple[np.ndarray, np.ndarray]:
-        """Per candidate, the images on which it alone is worst, and those on which it is the first of several equal."""
+        """Count per candidate the images on which it alone is worst, and those on which it is the first of equals."""
         candidate = self.worst[figure].chosen
         shared = tied(self.counts(figure), self.answered, declaration_of(figure).score)
         known = candidate != NOBODY
@@ -107,14 +107,14 @@ class Assessment:
         return alone, first
 
     def survival(self) -> list[tuple[SizeGroup, SizeGroup]]:
-        """Objects in groups of growing area: what is right of them on clean images, and where accuracy is worst."""
+        """Group objects by growing area: what is right of them on clean images, and where accuracy is worst."""
         objects = self.study.objects
         known = self.worst["accuracy"].chosen[objects.image] != NOBODY
         groups = (by_size(objects.area[known], hits[known]) for hits in (objects.clean, self.worst_objects()))
         return list(zip(*groups, strict=True))
 
     def worst_objects(self) -> np.ndarray:
-        """Of each object the pixels right where accuracy of its image is worst; clean ones where nobody was chosen."""
+        """Count each object's pixels right where its image's accuracy is worst; clean ones where nobody was chosen."""
         objects = self.study.objects
         correct = np.stack([objects.clean, *(objects.correct[label] for label in self.labels[1:])])
         candidate = np.maximum(self.worst["accuracy"].chosen, 0)[objects.image]
@@ -122,7 +122,7 @@ class Assessment:
         return worst
 
     def definition(self, figure: str) -> str:
-        """What the figure means: its rules, then in words."""
+        """Return what the figure means: its rules, then in words."""
         metric, zone, _ = read_name(figure)
         rules = definition(metric, void=self.study.void, background="in" if zone == "all" else "out")
         return f"{rules}: {metrics.about(metric).partition(': ')[2].rstrip('.')}"
@@ -134,7 +134,7 @@ class Assessment:
         return self._answered(self.worst[figure].counts)
 
     def _answered(self, counts: np.ndarray) -> np.ndarray:
-        """Without the images that have no clean prediction, unless none has: then every figure is NaN."""
+        """Leave out images that have no clean prediction, unless none has: then every figure is NaN."""
         return counts[self.answered[0]] if self.answered[0].any() else counts
 
 
@@ -155,7 +155,7 @@ def assess(study: Study) -> Assessment:
 
 
 def _stack(study: Study, goal: str, zone: str) -> np.ndarray:
-    """Counts of clean and of every outcome; zeros, whose figures are NaN, where there is no such zone or answer."""
+    """Stack counts of clean and of every outcome; zeros, whose figures are NaN, where zone or answer is missing."""
     nothing = np.zeros((len(study.ids), len(study.classes), 3), dtype=np.int64)
     outcomes = (outcome.counts.get((outcome.for_goal(goal), zone), nothing) for outcome in study.outcomes)
     stack = np.stack([study.clean.get(zone, nothing), *outcomes])

@@ -11,14 +11,21 @@ from .assessment import Assessment
 from .figure_names import headline, title
 from .sparing import slack, spared
 
+FIRST_LOOK = "quick is a first look; strong leaves less"
+
+
+def first_look(study: Study) -> str:
+    """Return what to say beside a figure of the smallest battery; nothing of others."""
+    return FIRST_LOOK if study.battery.split(" ")[0] == "quick" else ""
+
 
 def caveats(assessment: Assessment) -> list[str]:
-    """Every sentence that a reader of the worst case must know."""
+    """Return every sentence that a reader of the worst case must know."""
     return [*_remaining(assessment.study), *_adaptive(assessment.study.choice), *_finished(assessment)]
 
 
 def _remaining(study: Study) -> Iterator[str]:
-    """What trying much harder than the battery found elsewhere."""
+    """Yield what trying much harder than the battery found elsewhere."""
     if study.gap is not None:
         yield (
             f"Ten times the effort, in several ways together, lowered the figures of {study.battery} by at most"
@@ -29,7 +36,7 @@ def _remaining(study: Study) -> Iterator[str]:
 
 
 def _adaptive(choice: AttackSelection | None) -> Iterator[str]:
-    """What an audit left out, and what that costs."""
+    """Yield what an audit left out, and what that costs."""
     if choice is None:
         return
     tried = len(choice.kept) + len(choice.dropped)
@@ -53,7 +60,7 @@ def _points(loss: Interval) -> str:
 
 
 def _finished(assessment: Assessment) -> Iterator[str]:
-    """What was not sought because few enough pixels were left, and the bounds on it."""
+    """Yield what was not sought because few enough pixels were left, and the bounds on it."""
     images, share = int(spared(assessment).sum()), 100 * assessment.study.done_at
     if not images:
         return

@@ -33,7 +33,7 @@ class Descent:
         return sorted({passes for trace in self.traces for passes in trace})
 
     def at(self, passes: Iterable[int]) -> np.ndarray:
-        """Shares after these numbers of forwards; an image that ended earlier stays as it was left."""
+        """Return shares after these numbers of forwards; an image that ended earlier stays as it was left."""
         numbers = np.array(list(passes))
         right = np.zeros(len(numbers))
         for trace in self.traces:
@@ -43,7 +43,7 @@ class Descent:
 
 
 def descents(assessment: Assessment) -> list[Descent]:
-    """One for each attack that tells of its way, and one for all of them in declared order."""
+    """Return one for each attack that tells of its way, and one for all of them in declared order."""
     traced = {outcome.label: outcome.traces for outcome in assessment.study.outcomes if outcome.traces}
     if not traced:
         return []
@@ -62,7 +62,7 @@ def _descent(assessment: Assessment, label: str, traces: Mapping[str, Mapping[in
 
 
 def _joined(traces: Iterable[Mapping[int, int]]) -> dict[int, int]:
-    """One trace after the other: passes add up, and the fewest pixels right so far stay."""
+    """Join one trace after the other: passes add up, and the fewest pixels right so far stay."""
     joined: dict[int, int] = {}
     spent, fewest = 0, np.inf
     for trace in traces:
@@ -75,7 +75,7 @@ def _joined(traces: Iterable[Mapping[int, int]]) -> dict[int, int]:
 
 @tables.register("convergence")
 def convergence(assessment: Assessment) -> Table:
-    """One line per attack: accuracy after so many passes, and at its end."""
+    """Return one line per attack: accuracy after so many passes, and at its end."""
     curves = descents(assessment)
     longest = max((descent.passes[-1] for descent in curves), default=0)
     marks = [passes for passes in ROUND if passes < longest]

@@ -31,7 +31,7 @@ def read_name(figure: str) -> FigureName:
 
 
 def figures() -> tuple[str, ...]:
-    """Every figure that reports show, in the order in which metrics are registered, those with a foreground first."""
+    """Name every figure that reports show, as metrics are registered, those with a foreground first."""
     zones = {name: metrics.get(name).declaration.zones for name in metrics.declared()}
     both, others = ([name for name in zones if ("foreground" in zones[name]) == wanted] for wanted in (True, False))
     plain = (name for name in both if "all" in zones[name])
@@ -39,7 +39,7 @@ def figures() -> tuple[str, ...]:
 
 
 def selected_figures() -> tuple[str, ...]:
-    """Worst cases of pooled metrics as a battery's paper chooses them: each image by its own score."""
+    """Return worst cases of pooled metrics as a battery's paper chooses them: each image by its own score."""
     return tuple(
         name.removesuffix(FOREGROUND) + SELECTED + (FOREGROUND if name.endswith(FOREGROUND) else "")
         for name in figures()
@@ -48,25 +48,25 @@ def selected_figures() -> tuple[str, ...]:
 
 
 def headline() -> tuple[str, ...]:
-    """The figures of short tables, of curves and of the terminal."""
+    """Return the figures of short tables, of curves and of the terminal."""
     return tuple(name for name in figures() if read_name(name).zone == "all" and declaration_of(name).headline)
 
 
 def declaration_of(figure: str) -> Declaration:
-    """What the metric of a figure declares, for this figure's worst case."""
+    """Return what the metric of a figure declares, for this figure's worst case."""
     name = read_name(figure)
     declared: Declaration = metrics.get(name.metric).declaration
     return replace(declared, pooled=declared.pooled and not name.selected)
 
 
 def metric_of(figure: str) -> Metric:
-    """The function of counts that a figure's name stands for."""
+    """Return the function of counts that a figure's name stands for."""
     metric: Metric = metrics.get(read_name(figure).metric)
     return metric
 
 
 def value_of(figure: str, counts: np.ndarray) -> float:
-    """The value of a figure for counts (images, classes, 3)."""
+    """Return the value of a figure for counts (images, classes, 3)."""
     return float(metric_of(figure)(counts))
 
 

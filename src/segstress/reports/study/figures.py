@@ -17,7 +17,7 @@ from .registry import drawings
 
 @drawings.register("histogram")
 def histogram(assessment: Assessment) -> Drawing | None:
-    """Single-image mIoU, clean and worst case, with CmIoU and NmIoU marked (arXiv:2407.09150, figure 1)."""
+    """Draw single-image mIoU, clean and worst case, with CmIoU and NmIoU marked (arXiv:2407.09150, figure 1)."""
     if not assessment.measured:
         return None
     panels = [figure for figure in ("nmiou", "nmiou_foreground") if figure in assessment.figures]
@@ -48,7 +48,7 @@ def histogram(assessment: Assessment) -> Drawing | None:
 
 @drawings.register("accuracies")
 def accuracies(assessment: Assessment) -> Drawing | None:
-    """Pixel accuracy left by each perturbation, between clean and the worst case over all."""
+    """Draw pixel accuracy left by each perturbation, between clean and the worst case over all."""
     if not (assessment.measured and assessment.study.outcomes):
         return None
     labels = [*assessment.labels, "worst case", f"always {assessment.commonest}"]
@@ -70,7 +70,7 @@ def accuracies(assessment: Assessment) -> Drawing | None:
 
 @drawings.register("strongest")
 def strongest(assessment: Assessment) -> Drawing | None:
-    """How often each perturbation is the worst of an image, alone or as the first of several equal."""
+    """Draw how often each perturbation is the worst of an image, alone or as the first of several equal."""
     if not (assessment.measured and assessment.study.outcomes):
         return None
     figure, axes = canvas(0.9 + 0.26 * len(assessment.labels), 2)
@@ -94,7 +94,7 @@ def strongest(assessment: Assessment) -> Drawing | None:
 
 @drawings.register("size-bias")
 def size_bias(assessment: Assessment) -> Drawing | None:
-    """Share of an object that is right against its area, clean and worst case."""
+    """Draw the share of an object that is right against its area, clean and worst case."""
     groups = assessment.survival()
     if not assessment.measured or len(groups) < 2:
         return None
@@ -120,7 +120,7 @@ def area_axis(axis: Axes, largest: Sequence[int], label: str) -> None:
 
 
 def _top_down(axis: Axes, labels: Sequence[str]) -> None:
-    """First bar on top, its label beside it, and no line between."""
+    """Put the first bar on top, its label beside it, and no line between."""
     axis.set_yticks(range(len(labels)), [briefly(label) for label in labels])
     axis.invert_yaxis()
     axis.spines["left"].set_visible(False)

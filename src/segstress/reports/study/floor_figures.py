@@ -27,7 +27,7 @@ Tile = tuple[str, np.ndarray]  # what is written above it, and its pixels
 
 @drawings.register("floor-sizes")
 def lost_by_size(assessment: Assessment) -> Drawing | None:
-    """Share of objects lost against their area: clean, joint worst case, alone."""
+    """Draw the share of objects lost against their area: clean, joint worst case, alone."""
     fates = object_fates(assessment)
     groups = [] if fates is None else list(fates.sizes())
     if fates is None or len(groups) < 2:
@@ -45,14 +45,14 @@ def lost_by_size(assessment: Assessment) -> Drawing | None:
     caption = (
         "Objects of the truth in tenths by area, smallest left: the share of which under half of the pixels is right,"
         " on the clean image, where a joint attack left the fewest pixels of the image right, and when the object is"
-        " attacked alone. Shaded: 95 % bootstrap intervals over images."
+        " attacked alone. Shaded: 95 % intervals over images."
     )
     return Drawing("floor-sizes", "Objects lost, by size", caption, figure)
 
 
 @drawings.register("floor-maps")
 def fate_maps(assessment: Assessment) -> Drawing | None:
-    """What fell in a few images: objects painted whole, pixels as dots."""
+    """Draw what fell in a few images: objects painted whole, pixels as dots."""
     frames: dict[str, dict[str, PartsFrame]] = {}
     for parts in ("objects", "pixels"):
         alone = attacked_alone(assessment, parts)
@@ -81,7 +81,7 @@ def _row(assessment: Assessment, image: str, frames: dict[str, PartsFrame]) -> l
 
 
 def _object_map(assessment: Assessment, frame: PartsFrame) -> np.ndarray:
-    """Every object in the colour of what became of it."""
+    """Return every object in the colour of what became of it."""
     pieces = objects(frame.truth, frame.truth >= 0, assessment.study.background)
     lost = [2 * object_hits(pieces, prediction) < pieces.areas for prediction in _stages(assessment, frame)]
     fate = np.append(_fate(lost), 0)[pieces.components - 1]  # component 0 reads the last one
@@ -90,7 +90,7 @@ def _object_map(assessment: Assessment, frame: PartsFrame) -> np.ndarray:
 
 
 def _pixel_map(assessment: Assessment, frame: PartsFrame) -> np.ndarray:
-    """Every drawn pixel as a dot in the colour of what became of it."""
+    """Return every drawn pixel as a dot in the colour of what became of it."""
     fate = _fate([prediction != frame.truth for prediction in _stages(assessment, frame)])
     height, width = frame.truth.shape
     scale = SIDE / max(height, width)
@@ -103,13 +103,13 @@ def _pixel_map(assessment: Assessment, frame: PartsFrame) -> np.ndarray:
 
 
 def _stages(assessment: Assessment, frame: PartsFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The clean prediction, that of the joint worst case, and part by part."""
+    """Return the clean prediction, that of the joint worst case, and part by part."""
     joint = _joint(assessment, frame)
     return frame.clean, frame.clean if joint is None else joint, frame.prediction
 
 
 def _joint(assessment: Assessment, frame: PartsFrame) -> np.ndarray | None:
-    """The prediction where accuracy is worst: clean where no attack lowered it, nothing where no picture is kept."""
+    """Return the prediction where accuracy is worst: clean where no attack lowered it, none without a picture."""
     candidate = assessment.worst["accuracy"].chosen[assessment.study.ids.index(frame.image_id)]
     if candidate <= 0:
         return frame.clean
@@ -118,14 +118,14 @@ def _joint(assessment: Assessment, frame: PartsFrame) -> np.ndarray | None:
 
 
 def _fate(fallen: Sequence[np.ndarray]) -> np.ndarray:
-    """The first stage at which it fell."""
+    """Return the first stage at which it fell."""
     clean, joint, alone = fallen
     return np.select([clean, joint, alone], [WRONG, JOINT, LONELY], STANDS)
 
 
 @drawings.register("floor-erased")
 def erased_objects(assessment: Assessment) -> Drawing | None:
-    """A few erased objects: before, and in the image made for them alone."""
+    """Draw a few erased objects: before, and in the image made for them alone."""
     alone = attacked_alone(assessment, "objects")
     rows = [_before_and_after(assessment, *example) for example in (alone.erased if alone is not None else ())]
     if not rows:
@@ -150,7 +150,7 @@ def _before_and_after(assessment: Assessment, number: int, frame: Frame) -> list
 
 
 def _outlined(pixels: np.ndarray, part: np.ndarray) -> np.ndarray:
-    """A line around a part, on a picture large enough for a thin one."""
+    """Draw a line around a part, on a picture large enough for a thin one."""
     times = max(1, SIDE // max(part.shape))
     large, inside = (array.repeat(times, 0).repeat(times, 1) for array in (pixels, part))
     near, far = (ndimage.binary_dilation(inside, iterations=reach) for reach in (3, 5))
@@ -159,7 +159,7 @@ def _outlined(pixels: np.ndarray, part: np.ndarray) -> np.ndarray:
 
 
 def _faint(image: np.ndarray) -> np.ndarray:
-    """A photograph in light grey, for colours to stand on."""
+    """Turn a photograph light grey, for colours to stand on."""
     grey = photograph(image).mean(2, keepdims=True).repeat(3, 2)
     faint: np.ndarray = (255 - 0.35 * (255 - grey)).astype(np.uint8)
     return faint

@@ -22,7 +22,7 @@ MEANING = (
 
 @tables.register("floors")
 def floors(assessment: Assessment) -> Table | None:
-    """One line per figure: objects lost, objects erased, pixels right; clean, under joint attack and alone."""
+    """Return one line per figure: objects lost, objects erased, pixels right; clean, under joint attack and alone."""
     if not assessment.study.alone:
         return None
     columns = (
@@ -43,7 +43,7 @@ def floors(assessment: Assessment) -> Table | None:
 
 
 def _note(assessment: Assessment) -> str:
-    sentences = ["With 95 % bootstrap intervals over images."]
+    sentences = ["With 95 % intervals over images."]
     objects, pixels = (attacked_alone(assessment, parts) for parts in ("objects", "pixels"))
     if objects is not None:
         sentences.append("Objects: 8-connected pieces of a class in the truth, void and background left out.")
@@ -63,7 +63,7 @@ def _note(assessment: Assessment) -> str:
 
 @tables.register("floor_classes")
 def floor_classes(assessment: Assessment) -> Table | None:
-    """One line per class: its objects lost and erased."""
+    """Return one line per class: its objects lost and erased."""
     if not assessment.study.alone:
         return None
     fates, rows = object_fates(assessment), list[tuple[Cell, ...]]()
@@ -77,7 +77,7 @@ def floor_classes(assessment: Assessment) -> Table | None:
 
 @tables.register("floor_sizes")
 def floor_sizes(assessment: Assessment) -> Table | None:
-    """One line per tenth of the objects by area: those lost and erased."""
+    """Return one line per tenth of the objects by area: those lost and erased."""
     if not assessment.study.alone:
         return None
     fates, rows = object_fates(assessment), list[tuple[Cell, ...]]()

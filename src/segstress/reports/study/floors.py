@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...metrics.counts import ACTUAL, HITS
-from ...metrics.intervals import Interval, bootstrap
+from ...metrics.intervals import SHARE, Interval, interval_of
 from ...metrics.objects import size_groups
 from ...results.study import Floor
 from .assessment import Assessment
@@ -30,20 +30,20 @@ class ObjectFates:
     correct: dict[str, np.ndarray]  # state -> pixels right; joint only where there was a joint attack
 
     def fallen(self, fate: str, state: str) -> np.ndarray:
-        """Which objects are lost or erased."""
+        """Tell which objects are lost or erased."""
         right = self.correct[state]
         fell: np.ndarray = 2 * right < self.area if fate == "lost" else right == 0
         return fell
 
     def share(self, fate: str, state: str, among: np.ndarray | None = None) -> Interval:
-        """The share of the objects, or of some of them, with a bootstrap interval over images."""
+        """Return the share of the objects, or of some of them, with an interval over images."""
         if state not in self.correct:
             return UNKNOWN
         among = np.ones(len(self.image), dtype=bool) if among is None else among
         return clustered(self._count(among & self.fallen(fate, state)), self._count(among))
 
     def sizes(self) -> Iterator[np.ndarray]:
-        """Groups of growing area, a tenth of the objects each."""
+        """Yield groups of growing area, a tenth of the objects each."""
         group = size_groups(self.area) if len(self.area) else np.array([], dtype=np.int64)
         yield from (group == each for each in np.unique(group))
 
@@ -52,7 +52,7 @@ class ObjectFates:
 
 
 def clustered(some: np.ndarray, whole: np.ndarray) -> Interval:
-    """A share whose parts come in images, which are drawn as a whole; unknown where there is nothing."""
+    """Return a share whose parts come in images, which are drawn as a whole; unknown where there is nothing."""
     if not whole.sum():
         return UNKNOWN
 
@@ -61,16 +61,16 @@ def clustered(some: np.ndarray, whole: np.ndarray) -> Interval:
             drawn: np.ndarray = (weights @ some) / (weights @ whole)
             return drawn
 
-    return bootstrap(share, len(whole))
+    return interval_of(share, len(whole), within=SHARE)
 
 
 def attacked_alone(assessment: Assessment, parts: str) -> Floor | None:
-    """What was attacked part by part, the last where there are several."""
+    """Return what was attacked part by part, the last where there are several."""
     return next((alone for alone in reversed(assessment.study.alone) if alone.parts == parts), None)
 
 
 def object_fates(assessment: Assessment) -> ObjectFates | None:
-    """The objects of the images that have an answer; nothing where objects were not attacked alone."""
+    """Return the objects of the images that have an answer; nothing where objects were not attacked alone."""
     alone, objects = attacked_alone(assessment, "objects"), assessment.study.objects
     if alone is None:
         return None
@@ -86,7 +86,7 @@ def object_fates(assessment: Assessment) -> ObjectFates | None:
 
 
 def pixel_shares(assessment: Assessment) -> dict[str, Interval] | None:
-    """Pixels right: those drawn, clean and each attacked alone; beside them all pixels in the joint worst case.
+    """Return pixels right: those drawn, clean and each attacked alone; beside them all in the joint worst case.
 
     As many are drawn of every image; each counts for its share of the image's pixels, as it does in accuracy."""
     alone = attacked_alone(assessment, "pixels")

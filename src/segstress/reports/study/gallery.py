@@ -19,7 +19,7 @@ STRIPS = 12  # images in the page; the folder has all
 
 
 def strips(study: Study, name: str) -> Iterator[Strip]:
-    """A row for every frame; the page shows of the first images that of the most harmful perturbation."""
+    """Yield a row for every frame; the page shows of the first images that of the most harmful perturbation."""
     outcomes = _names([frame.outcome for frame in study.frames])
     worst = strongest(study.frames)
     for number, (image, slug) in enumerate(_names(list(worst)).items()):
@@ -65,13 +65,13 @@ def draw(frame: Frame, column: str, colours: Colours) -> np.ndarray:
 
 
 def amplification(frame: Frame) -> int:
-    """The largest whole factor at which the delta still fits around mid-grey."""
+    """Return the largest whole factor at which the delta still fits around mid-grey."""
     largest = float(np.abs(frame.perturbed - frame.image).max())
     return max(1, int(0.5 / largest)) if largest > 0 else 1
 
 
 def right(truth: np.ndarray, prediction: np.ndarray) -> float:
-    """Share of valid pixels that are right; NaN where none is valid."""
+    """Return the share of valid pixels that are right; NaN where none is valid."""
     valid = truth >= 0
     return float((prediction == truth)[valid].mean()) if valid.any() else math.nan
 

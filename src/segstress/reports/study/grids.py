@@ -21,7 +21,7 @@ Tile = tuple[str, np.ndarray]  # what is written above it, and its pixels
 
 @drawings.register("under-all")
 def under_all_attacks(assessment: Assessment) -> Drawing | None:
-    """The image that most perturbations have a picture of: perturbed above, predicted below."""
+    """Draw the image that most perturbations have a picture of: perturbed above, predicted below."""
     study = assessment.study
     by_image: dict[str, list[Frame]] = {}
     for frame in study.frames:
@@ -43,7 +43,7 @@ def under_all_attacks(assessment: Assessment) -> Drawing | None:
 
 
 def on_all_models(studies: Sequence[Study]) -> Drawing | None:
-    """The perturbation that most pictures show on all models: image and truth, then each model's prediction."""
+    """Draw the perturbation that most pictures show on all models: image and truth, then each model's prediction."""
     shown = [{(frame.outcome, frame.image_id): frame for frame in study.frames} for study in studies]
     common = [key for key in shown[0] if all(key in frames for frames in shown)]
     if not common:
@@ -71,7 +71,7 @@ def _column(name: str, image: np.ndarray, labels: np.ndarray, colours: Colours) 
 
 
 def _words(name: str, frame: Frame, prediction: np.ndarray) -> str:
-    """A name that fits above a picture, and the share of pixels right."""
+    """Return a name that fits above a picture, and the share of pixels right."""
     return f"{textwrap.shorten(name, 28, placeholder='...')}\n{percent(right(frame.truth, prediction))} %"
 
 
@@ -84,7 +84,7 @@ def _small(pixels: np.ndarray) -> np.ndarray:
 
 
 def _wrapped(columns: Sequence[tuple[Tile, Tile]]) -> list[list[Tile]]:
-    """Columns of two as rows of limited width."""
+    """Return columns of two as rows of limited width."""
     rows: list[list[Tile]] = []
     for first in range(0, len(columns), WIDTH):
         above, below = zip(*columns[first : first + WIDTH], strict=True)

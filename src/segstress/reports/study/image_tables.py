@@ -17,7 +17,7 @@ from .registry import tables
 
 @tables.register("images")
 def images(assessment: Assessment) -> Table:
-    """One line per image: clean, worst case, and the perturbation that did it."""
+    """Return one line per image: clean, worst case, and the perturbation that did it."""
     columns = (
         Column("image", "Image"),
         Column("accuracy_clean", "Accuracy, clean", "share"),
@@ -42,7 +42,7 @@ def images(assessment: Assessment) -> Table:
 
 @tables.register("attempts")
 def attempts(assessment: Assessment) -> Table:
-    """One line per image, perturbation and goal: what became of it and the size of the delta in every norm."""
+    """Return one line per image, perturbation and goal: what became of it and the size of the delta in every norm."""
     columns = (
         *(Column(key, key.capitalize()) for key in ("image", "perturbation", "goal", "status", "message")),
         *(Column(key, name, "share") for key, name in (("accuracy", "Accuracy"), ("miou", "mIoU"))),
@@ -72,7 +72,7 @@ def _whole(outcome: Outcome) -> dict[str, np.ndarray]:
 
 @tables.register("errors")
 def errors(assessment: Assessment) -> Table:
-    """One line per image and perturbation that has no result because something went wrong."""
+    """Return one line per image and perturbation that has no result because something went wrong."""
     columns = (Column("image", "Image"), Column("perturbation", "Perturbation"), Column("message", "What happened"))
     study = assessment.study
     messages = {

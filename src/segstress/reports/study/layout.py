@@ -21,7 +21,7 @@ LAYOUT: dict[str, tuple[str, ...]] = {  # chapter -> its parts, each `table name
     ),
     "pictures": ("figure under-all", "figure size-bias"),
     OTHERS: (),
-    "numbers": ("table standing", "table sizes", "table classes", "table images", "table attempts"),
+    "numbers": ("table pixels_right", "table sizes", "table classes", "table images", "table attempts"),
     "errors": ("table errors",),
 }
 

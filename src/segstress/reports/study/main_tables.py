@@ -17,7 +17,7 @@ from .sparing import slack
 
 
 def comparison(assessments: Sequence[Assessment]) -> Table:
-    """One line per study: what is right on clean images and what is left in the worst case.
+    """Return one line per study: what is right on clean images and what is left in the worst case.
 
     Below them, for each dataset, what a model reaches that says its commonest class everywhere."""
     columns = (
@@ -47,7 +47,7 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
 
 
 def _constant(assessment: Assessment) -> tuple[Cell, ...]:
-    """A model that looks at nothing, on which every perturbation is lost."""
+    """Return the row of a model that looks at nothing, on which every perturbation is lost."""
     scores = (score for figure in headline() for score in [assessment.constant(figure)] * 2)
     return (
         f"always {assessment.commonest}",
@@ -62,7 +62,7 @@ def _constant(assessment: Assessment) -> tuple[Cell, ...]:
 
 @tables.register("robust")
 def robust(assessment: Assessment) -> Table:
-    """Clean against worst case, every figure with its interval."""
+    """Compare clean with worst case, every figure with its interval."""
     columns = (
         Column("figure", "Name", hidden=True),
         Column("title", "Figure"),
@@ -80,7 +80,7 @@ def robust(assessment: Assessment) -> Table:
         for figure in assessment.figures
     )
     note = (
-        "With 95 % bootstrap intervals over images; that of the worst case keeps the perturbation chosen per image."
+        "With 95 % intervals over images; that of the worst case keeps the perturbation chosen per image."
         " Spared, at most: by how much it might be lower if no finished image had been spared the rest of a battery."
         " One class everywhere: a model that looks at nothing and says the commonest class"
         f" ({assessment.commonest} over all pixels); what is not above it proves no robustness."
@@ -90,7 +90,7 @@ def robust(assessment: Assessment) -> Table:
 
 @tables.register("perturbations")
 def perturbations(assessment: Assessment) -> Table:
-    """One line per perturbation: what it leaves, on how many images, at what cost."""
+    """Return one line per perturbation: what it leaves, on how many images, at what cost."""
     columns = (
         Column("perturbation", "Perturbation"),
         Column("about", "Settings", hidden=True),
@@ -120,7 +120,7 @@ def perturbations(assessment: Assessment) -> Table:
 
 @tables.register("leave_out")
 def leave_out(assessment: Assessment) -> Table:
-    """One line per perturbation: by how much the worst case rises if it alone had not been tried."""
+    """Return one line per perturbation: by how much the worst case rises if it alone had not been tried."""
     columns = (
         Column("perturbation", "Without"),
         *(Column(figure, f"{title(figure)}, rise", "share") for figure in headline()),
@@ -151,7 +151,7 @@ def _skipping(study: Study) -> str:
 
 @tables.register("classes")
 def classes(assessment: Assessment) -> Table:
-    """One line per class: IoU where CmIoU is worst, accuracy where accuracy is worst."""
+    """Return one line per class: IoU where CmIoU is worst, accuracy where accuracy is worst."""
     columns = (
         Column("class", "Class"),
         Column("pixels", "True pixels", "count"),
@@ -172,7 +172,7 @@ def classes(assessment: Assessment) -> Table:
 
 @tables.register("sizes")
 def sizes(assessment: Assessment) -> Table:
-    """One line per tenth of the objects by area: the share of an object that is right, mean over objects."""
+    """Return one line per tenth of the objects by area: the share of an object that is right, mean over objects."""
     columns = (
         Column("smallest", "Smallest, pixels", "count"),
         Column("largest", "Largest, pixels", "count"),

@@ -9,7 +9,9 @@ from ..kit.naming import percent, plural
 from ..kit.page import PagePart
 from ..kit.pictures import legend
 from .assessment import Assessment
-from .caveats import caveats
+from .caveats import caveats, first_look
+from .completeness import warnings as incomplete
+from .completeness import worst_range
 from .gallery import STRIPS, strongest
 from .layout import chapter
 
@@ -32,10 +34,16 @@ class StudySection(PagePart):
             done = f"{parts} were attacked one by one{at}" if parts else "nothing was done to them"
             return f"{study.model} has {percent(clean)} % of pixels right on clean images; {done}."
         noun = "attack" if all(outcome.kind == "attack" for outcome in study.outcomes) else "perturbation"
-        left = percent(self.assessment.worst_score("accuracy"))
+        left = self._left()
         many = plural(len(study.outcomes), noun)
         under = f"{study.battery} ({many})" if study.battery else many
-        return f"{study.model} keeps {left} % of pixels right under {under}{at}; clean {percent(clean)} %."
+        beside = f" ({look})" if (look := first_look(study)) else ""
+        return f"{study.model} keeps {left} % of pixels right under {under}{at}{beside}; clean {percent(clean)} %."
+
+    def _left(self) -> str:
+        """Return the worst-case accuracy in percent, as a range where answers are missing."""
+        low, high = map(percent, worst_range(self.assessment, "accuracy"))
+        return high if low == high else f"between {low} and {high}"
 
     def chapter(self, name: str) -> Sequence[tuple[str, str]]:
         """List sort and name of the tables and figures of a chapter."""
@@ -53,3 +61,9 @@ class StudySection(PagePart):
     def caveats(self) -> list[str]:
         """Say what the way of the run leaves open."""
         return caveats(self.assessment)
+
+    @property
+    def alarms(self) -> list[str]:
+        """Say which answers are missing."""
+        study = self.assessment.study
+        return [f"{study.model} on {study.data}: {line}" for line in incomplete(self.assessment)]

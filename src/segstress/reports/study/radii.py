@@ -14,7 +14,7 @@ Family = Sequence[Assessment]  # in growing eps
 
 
 def families(assessments: Sequence[Assessment]) -> list[Family]:
-    """The studies that make a curve: the same model, data and ball, at more than one radius."""
+    """Return the studies that make a curve: the same model, data and ball, at more than one radius."""
     groups: dict[tuple[str, ...], list[Assessment]] = {}
     for assessment in assessments:
         if assessment.study.eps is not None:
@@ -26,7 +26,7 @@ def families(assessments: Sequence[Assessment]) -> list[Family]:
 
 
 def radii(family: Family) -> Table:
-    """One line per radius, from the clean image on."""
+    """Return one line per radius, from the clean image on."""
     columns = (
         Column("eps", "eps", "number", hidden=True),
         Column("threat", "Threat"),
@@ -36,12 +36,12 @@ def radii(family: Family) -> Table:
         (eps, threat, *intervals) for (eps, threat), intervals in zip(_radii(family), _points(family), strict=True)
     )
     study = family[0].study
-    note = "Worst case over the perturbations tried at each radius, with 95 % bootstrap intervals over images."
+    note = "Worst case over the perturbations tried at each radius, with 95 % intervals over images."
     return Table("radii", f"{study.model} on {study.data}: growing eps", columns, rows, note, folded=True)
 
 
 def radii_drawing(family: Family) -> Drawing:
-    """The worst case against eps, beside what a model that looks at nothing would reach."""
+    """Draw the worst case against eps, beside what a model that looks at nothing would reach."""
     study, points = family[0].study, _points(family)
     sizes = [eps for eps, _ in _radii(family)]
     figure, axes = canvas(2.9, len(headline()))
@@ -61,7 +61,7 @@ def radii_drawing(family: Family) -> Drawing:
             axis.set_xticks(sizes)
     axes[0].set_ylabel("%")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=3)
-    caption = "What is left in the worst case as the ball grows; the band is the 95 % bootstrap interval over images."
+    caption = "What is left in the worst case as the ball grows; the band is the 95 % interval over images."
     return Drawing("radii", f"{study.model} on {study.data}: growing eps", caption, figure)
 
 
@@ -70,7 +70,7 @@ def _radii(family: Family) -> list[tuple[float, str]]:
 
 
 def _points(family: Family) -> list[list[Interval]]:
-    """The figures at each radius."""
+    """Return the figures at each radius."""
     clean = [family[0].clean_interval(figure) for figure in headline()]
     return [clean, *([assessment.worst_interval(figure) for figure in headline()] for assessment in family)]
 

@@ -23,7 +23,7 @@ Made = TypeVar("Made", Table, Drawing)
 
 
 def makers(registry: Registry[Callable[[Assessment], Made | None]]) -> dict[str, Callable[[Assessment], Made | None]]:
-    """Every function of a registry in the order of registration; what it makes bears its registered name."""
+    """Return every function of a registry in the order of registration; what it makes bears its registered name."""
     return {name: _named(name, registry.get(name)) for name in registry.declared()}
 
 

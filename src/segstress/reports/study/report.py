@@ -58,7 +58,7 @@ def _section(files: PageFiles, name: str, assessment: Assessment) -> StudySectio
 
 
 def _curves(files: PageFiles, assessments: Sequence[Assessment]) -> Iterator[PagePart]:
-    """Worst case against eps, for each model and dataset with several radii."""
+    """Yield worst case against eps, for each model and dataset with several radii."""
     grown = families(assessments)
     names = slugs([" ".join((study.model, study.data, study.ball)) for study in (family[0].study for family in grown)])
     for name, family in zip(names, grown, strict=True):
@@ -67,7 +67,7 @@ def _curves(files: PageFiles, assessments: Sequence[Assessment]) -> Iterator[Pag
 
 
 def _grids(files: PageFiles, assessments: Sequence[Assessment]) -> Iterator[PagePart]:
-    """One perturbation on several models, for each dataset and threat that has pictures of it."""
+    """Yield one perturbation on several models, for each dataset and threat that has pictures of it."""
     groups = rivals(assessments)
     names = slugs([f"{group[0].study.data} {group[0].study.threat}" for group in groups])
     for name, group in zip(names, groups, strict=True):

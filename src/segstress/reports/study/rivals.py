@@ -12,7 +12,7 @@ from .figure_names import headline, metric_of, title
 
 
 def rivals(assessments: Sequence[Assessment]) -> list[list[Assessment]]:
-    """Studies of different models that can be compared image by image, in groups of two or more."""
+    """Return studies of different models that can be compared image by image, in groups of two or more."""
     groups: dict[tuple[object, ...], dict[str, Assessment]] = {}
     for assessment in assessments:
         study = assessment.study
@@ -21,7 +21,7 @@ def rivals(assessments: Sequence[Assessment]) -> list[list[Assessment]]:
 
 
 def pairs(groups: Sequence[Sequence[Assessment]]) -> Table:
-    """One line per pair of models: the first's worst case minus the second's, with paired bootstrap intervals."""
+    """Compare pairs of models: the first's worst case minus the second's, with paired bootstrap intervals."""
     columns = (
         *(Column(key, key.capitalize()) for key in ("first", "second", "data", "threat")),
         Column("images", "Images", "count"),
@@ -36,14 +36,14 @@ def pairs(groups: Sequence[Sequence[Assessment]]) -> Table:
     )
     rows = [row for group in groups for first, second in combinations(group, 2) for row in _pair(first, second)]
     note = (
-        "Worst case of the first model minus that of the second, in points; 95 % intervals of a bootstrap in which both"
-        " draw the same images. An interval that does not hold 0 says which of the two is sturdier."
+        "Worst case of the first model minus that of the second, in points; 95 % intervals over images, in"
+        " pairs. An interval that does not hold 0 says which of the two is sturdier."
     )
     return Table("pairs", "Model against model", columns, tuple(rows), note)
 
 
 def _pair(first: Assessment, second: Assessment) -> list[tuple[Cell, ...]]:
-    """The line of two models, over the images that both have answered; none where there is no such image."""
+    """Return the line of two models, over the images that both have answered; none where there is no such image."""
     both = first.answered[0] & second.answered[0]
     if not both.any():
         return []

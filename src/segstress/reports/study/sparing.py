@@ -13,7 +13,7 @@ from .figure_names import declaration_of, read_name, value_of
 
 
 def spared(assessment: Assessment) -> np.ndarray:
-    """(images,): those with so few pixels right that they were finished, and that some perturbation was not tried on.
+    """Mark images (images,) finished with so few pixels right that some perturbation was not tried on them.
 
     An audit leaves images untried too, whatever stands on them; what that costs is estimated apart."""
     worst = assessment.worst["accuracy"].counts
@@ -23,11 +23,15 @@ def spared(assessment: Assessment) -> np.ndarray:
 
 
 def slack(assessment: Assessment, figure: str) -> float:
-    """The most by which the worst case would be lower if nothing had been spared.
+    """Return the most by which the worst case would be lower if nothing had been spared."""
+    return lowered(assessment, figure, spared(assessment))
 
-    On spared images every class is given what is worst for it: no pixel right, and every pixel in its union. NaN where
-    no bound is known: of a pooled metric other than CmIoU, whose other images might be chosen anew."""
-    which = spared(assessment)
+
+def lowered(assessment: Assessment, figure: str, which: np.ndarray) -> float:
+    """Return by how much the worst case is lower, at most, if some images (images,) are lost.
+
+    There every class is given what is worst for it: no pixel right, and every pixel in its union. NaN where no bound is
+    known: of a pooled metric other than CmIoU, whose other images might be chosen anew."""
     if not which.any():
         return 0.0
     counts = assessment.worst[figure].counts
@@ -41,7 +45,7 @@ def slack(assessment: Assessment, figure: str) -> float:
 
 
 def _hopeless(counts: np.ndarray) -> np.ndarray:
-    """No pixel right, and each class predicted wherever it is not true: worse than any one prediction can be."""
+    """Put no pixel right and each class wherever it is not true: worse than any one prediction can be."""
     actual = counts[..., ACTUAL]
     worse = np.zeros_like(counts)
     worse[..., ACTUAL], worse[..., PREDICTED] = actual, actual.sum(-1, keepdims=True) - actual

@@ -10,20 +10,22 @@ from ...metrics.intervals import Interval
 from ...results.study import Outcome, Study
 from ..kit.table import Cell, Table
 from .assessment import CLEAN, Assessment, assess
-from .caveats import caveats
+from .caveats import caveats, first_look
+from .completeness import complete, left_out, unanswered, worst_range
+from .completeness import warnings as incomplete
 from .convergence import descents
 from .figure_names import ZONES, declaration_of, figures, headline, read_name, selected_figures
 from .floor_tables import MEANING, floor_classes, floor_sizes, floors
 from .main_tables import leave_out
+from .pixels_right import pixels_right
 from .rivals import pairs, rivals
 from .sparing import slack
-from .standing import standing
 
 PASSES = ("forwards", "backwards")
 
 
 def summary(studies: Iterable[Study]) -> dict[str, Any]:
-    """Clean, perturbed and worst-case figures of every study, with their definitions; null where undefined."""
+    """Return clean, perturbed and worst-case figures of every study, with their definitions; null where undefined."""
     assessments = [assess(study) for study in studies]
     return {
         "runs": [_run(assessment) for assessment in assessments],
@@ -46,7 +48,7 @@ def _run(assessment: Assessment) -> dict[str, Any]:
         "worst_case_slack": {
             figure: _number(slack(assessment, figure)) for figure in (*figures(), *selected_figures())
         },
-        "standing": {record.pop("image"): record for record in _records(standing(assessment))},
+        "pixels_right": {record.pop("image"): record for record in _records(pixels_right(assessment))},
         "definitions": _definitions(assessment),
         "constant": {"class": assessment.commonest, **{name: _number(assessment.constant(name)) for name in figures()}},
         "leave_one_out": {record.pop("perturbation"): record for record in _records(leave_out(assessment))},
@@ -55,12 +57,25 @@ def _run(assessment: Assessment) -> dict[str, Any]:
             for descent in descents(assessment)
         },
         "alone": _alone(assessment),
+        "complete": complete(assessment),
+        "unanswered": int(unanswered(assessment).sum()),
+        "left_out": int(left_out(assessment).sum()),
+        "worst_case_range": {
+            figure: [_number(end) for end in worst_range(assessment, figure)]
+            for figure in (*figures(), *selected_figures())
+        },
+        "first_look": first_look(study) or None,
+        "checkup": list(study.checkup),
+        "alarms": list(incomplete(assessment)),
+        "damage": list(study.damage),
+        "seal": study.seal or None,
+        "environment_seal": study.environment_seal or None,
         "caveats": caveats(assessment),
     }
 
 
 def _alone(assessment: Assessment) -> dict[str, Any]:
-    """What attacking objects and pixels one by one found; empty where that was not asked for."""
+    """Return what attacking objects and pixels one by one found; empty where that was not asked for."""
     if not assessment.study.alone:
         return {}
     passes = {
@@ -114,7 +129,7 @@ def _bound(zone: str) -> str:
 
 
 def _records(table: Table | None) -> list[dict[str, Any]]:
-    """The rows of a table, each by the keys of its columns."""
+    """Return the rows of a table, each by the keys of its columns."""
     if table is None:
         return []
     keys = [column.key for column in table.columns]
@@ -123,7 +138,7 @@ def _records(table: Table | None) -> list[dict[str, Any]]:
 
 def _value(cell: Cell) -> Any:
     if isinstance(cell, Interval):
-        return {"value": _number(cell.value), "low": _number(cell.low), "high": _number(cell.high)}
+        return {"value": _number(cell.value), "low": _number(cell.low), "high": _number(cell.high), "level": cell.level}
     return _number(cell) if isinstance(cell, float) else cell
 
 

@@ -29,7 +29,7 @@ let trial_list, mode, decision_log, trial, shown, since;
 segstress.deal = (dealt) => {
   trial_list = dealt;
   mode = MODES[trial_list.mode];
-  decision_log = new segstress.DecisionLog(trial_list, tell);
+  decision_log = new segstress.DecisionLog(trial_list, tell, refused);
   at("welcome").hidden = true;
   build();
   next();
@@ -161,6 +161,16 @@ function tell(waiting) {
   at("saved").textContent = waiting ? `${waiting} not saved yet, trying again` : "all saved";
 }
 
+// The other window knows more: this one shows why, and begins again from what the server has.
+function refused(text) {
+  document.body.dataset.ready = "false";
+  trial = null;
+  rest("Not taken", text);
+  at("work").hidden = true;
+  at("go-on").hidden = false;
+  at("go-on").onclick = () => location.reload();
+}
+
 function use(tool) {
   if (mode.without.includes(tool)) return;
   if (tool === "undo") return undone();
@@ -197,12 +207,11 @@ addEventListener("keydown", (event) => {
   else if (tool) use(tool);
 });
 
-// With a server the page asks for a name; in a folder the trial_list lies beside it, dealt to one person.
+// The trial list lies beside the page, dealt to one person.
 function ask() {
   const script = document.createElement("script");
-  script.src = `trials.js${location.search}`;
-  script.onerror = () => { at("welcome").hidden = false; at("refusal").textContent = location.search ? "That name cannot be used." : ""; };
+  script.src = "trials.js";
+  script.onerror = () => { at("welcome").hidden = false; };
   document.head.append(script);
 }
-at("welcome").onsubmit = (event) => { event.preventDefault(); location.search = `?rater=${encodeURIComponent(at("name").value)}`; };
 ask();

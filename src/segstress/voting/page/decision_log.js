@@ -3,19 +3,20 @@
 const segstress = {};
 
 segstress.DecisionLog = class {
-  constructor(trial_list, changed) {
+  constructor(trial_list, changed, refused) {
     this.trial_list = trial_list;
     this.changed = changed;
+    this.refused = refused;
     this.key = `segstress ${trial_list.mode} ${trial_list.rater} ${location.pathname}`;
     const kept = JSON.parse(localStorage.getItem(this.key) || "[]");
     const known = new Set(trial_list.done.map((decision) => decision.id));
     this.waiting = kept.filter((event) => !known.has(event.id)); // not acknowledged yet; without a server: all
     this.sending = false;
-    this.history = this.standing([...trial_list.done, ...this.waiting]);
+    this.history = this.current([...trial_list.done, ...this.waiting]);
     this.flush();
   }
 
-  standing(events) {
+  current(events) {
     const undone = new Set(events.map((event) => event.undo).filter(Boolean));
     return events.filter((event) => event.trial && !undone.has(event.id));
   }
@@ -71,8 +72,13 @@ segstress.DecisionLog = class {
 
   async post(event) {
     try {
-      const answer = await fetch("decisions", { method: "POST", body: JSON.stringify({ rater: this.trial_list.rater, event }) });
-      return answer.ok || answer.status === 400; // refused for good, as when another window has answered already
+      const answer = await fetch("decisions", { method: "POST", body: JSON.stringify(event) });
+      if (answer.status === 400 || answer.status === 409) { // for good, as when another window has answered already
+        this.history = this.history.filter((each) => each.id !== event.id);
+        this.refused(await answer.text());
+        return true;
+      }
+      return answer.ok;
     } catch {
       return false;
     }
@@ -80,6 +86,6 @@ segstress.DecisionLog = class {
 
   file() {
     const events = this.trial_list.server ? this.history : this.waiting;
-    return JSON.stringify({ mode: this.trial_list.mode, rater: this.trial_list.rater, events }, null, 1);
+    return JSON.stringify({ mode: this.trial_list.mode, rater: this.trial_list.rater, signature: this.trial_list.signature, events }, null, 1);
   }
 };

@@ -16,9 +16,9 @@ QUANTILES = ("margin_10", "margin_50", "margin_90")
 ALL = "all images"
 
 
-@tables.register("standing")
-def standing(assessment: Assessment) -> Table:
-    """One line per image, and one for all: the pixels still right where accuracy is worst, and their margins."""
+@tables.register("pixels_right")
+def pixels_right(assessment: Assessment) -> Table:
+    """Return one line per image, and one for all: the pixels still right where accuracy is worst, and their margins."""
     columns = (
         Column("image", "Image"),
         Column("valid", "Pixels", "count"),
@@ -40,7 +40,7 @@ def standing(assessment: Assessment) -> Table:
         " class over the next at a pixel still right, in units of the clean image's mean margin; so much of the clean"
         " confidence is left before the pixel falls. For all images: medians over those with a pixel still right."
     )
-    return Table("standing", "Pixels still right", columns, tuple(rows), note, folded=True)
+    return Table("pixels_right", "Pixels still right", columns, tuple(rows), note, folded=True)
 
 
 def _row(name: str, counts: np.ndarray, leads: np.ndarray) -> tuple[Cell, ...]:
@@ -49,7 +49,7 @@ def _row(name: str, counts: np.ndarray, leads: np.ndarray) -> tuple[Cell, ...]:
 
 
 def _leads(assessment: Assessment, image: int) -> list[float]:
-    """The quantiles of an image where accuracy is worst; unknown where that is the clean image, or an older run."""
+    """Return an image's quantiles where accuracy is worst; unknown if that is the clean image, or in older runs."""
     candidate = assessment.worst["accuracy"].chosen[image]
     row: ImageRow | None = None
     if candidate > 0:  # neither clean nor nobody

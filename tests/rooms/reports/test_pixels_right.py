@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from segstress.reports.study.assessment import assess
-from segstress.reports.study.standing import ALL, standing
+from segstress.reports.study.pixels_right import ALL, pixels_right
 from segstress.reports.study.summary import summary
 from segstress.results.study import Study
 
@@ -21,7 +21,7 @@ def with_margins(tiny: Study) -> Study:
 
 
 def test_each_image_shows_what_its_worst_attack_leaves(tiny: Study) -> None:
-    every, first, second = standing(assess(with_margins(tiny))).rows
+    every, first, second = pixels_right(assess(with_margins(tiny))).rows
     assert first == ("first", 10, 2, 0.2, 0.1, 0.2, 0.3)  # by x, for accuracy
     assert second == ("second", 10, 4, 0.4, 0.3, 0.4, 0.5)  # by y; x failed
     assert every[:4] == (ALL, 20, 6, 0.3)
@@ -29,9 +29,9 @@ def test_each_image_shows_what_its_worst_attack_leaves(tiny: Study) -> None:
 
 
 def test_runs_of_older_versions_count_but_know_no_margins(tiny: Study) -> None:
-    every, *_ = standing(assess(tiny)).rows
+    every, *_ = pixels_right(assess(tiny)).rows
     assert every[:4] == (ALL, 20, 6, 0.3)
     assert all(math.isnan(value) for value in every[4:])
     (found,) = summary([tiny])["runs"]
     unknown = dict.fromkeys(("margin_10", "margin_50", "margin_90"))
-    assert found["standing"][ALL] == {"valid": 20, "correct": 6, "share": 0.3, **unknown}
+    assert found["pixels_right"][ALL] == {"valid": 20, "correct": 6, "share": 0.3, **unknown}

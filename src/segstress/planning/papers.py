@@ -1,0 +1,57 @@
+"""The papers' protocols as plans that come with the package; the user brings data and weights."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, Literal
+
+from ..core import BadInput, settings
+from .plan import Plan, read_plan
+from .reading import checked, read_yaml
+from .spatial import spatial_battery
+
+Page = Literal["study", "minimal", "spatial"]
+
+
+@settings
+class Paper:
+    """A protocol: what it is, the page that shows its figures, and what is asked."""
+
+    about: str
+    page: Page = "study"
+    plan: dict[str, Any]
+
+
+def papers() -> list[str]:
+    """Return the names of all protocols."""
+    return sorted(Path(path.name).stem for path in _folder().iterdir())
+
+
+def paper(name: str) -> Paper:
+    """Read a protocol; where it names a battery of localized damage, that is what is asked."""
+    if name not in papers():
+        close = difflib.get_close_matches(name, papers(), n=1)
+        hint = f"did you mean '{close[0]}'?" if close else "segstress list plans names them."
+        raise BadInput(f"unknown plan '{name}'; {hint} A plan of your own is the path of a .yaml file")
+    plain = read_yaml(_folder().joinpath(f"{name}.yaml").read_text(encoding="utf-8"), name)
+    own: dict[str, Any] = {key: plain.pop(key) for key in ("about", "page") if key in plain}
+    if "spatial" in plain:
+        plain["perturbations"] = spatial_battery(plain.pop("spatial"))
+    return checked(Paper, {**own, "plan": plain}, f"plan {name}")
+
+
+def named_plan(source: Path, changes: Mapping[str, Any]) -> tuple[Plan, Page]:
+    """Read a plan from a file, or that of a paper by its name, with another model, data ...; and the page for it."""
+    given = {key: value for key, value in changes.items() if value}
+    if source.suffix or source.exists():
+        return read_plan(source, given), "study"
+    protocol = paper(str(source))
+    return read_plan(protocol.plan, given), protocol.page
+
+
+def _folder() -> Traversable:
+    return files("segstress").joinpath("plans/papers")
