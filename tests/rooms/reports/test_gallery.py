@@ -12,7 +12,20 @@ from sample_study import CLASSES, PALETTE
 
 from segstress.reports.kit import PageFiles
 from segstress.reports.kit.pictures import paint, photograph
-from segstress.reports.study.gallery import COLUMNS, amplification, draw, right, strips, strongest
+from segstress.reports.study.assessment import assess
+from segstress.reports.study.catalogue import catalogue
+from segstress.reports.study.gallery import (
+    COLUMNS,
+    LOST,
+    RIGHT,
+    STRIPS,
+    WRONG,
+    amplification,
+    draw,
+    right,
+    strips,
+    strongest,
+)
 from segstress.results.study import Frame, Study
 
 
@@ -54,13 +67,42 @@ def test_every_frame_has_its_files_and_what_is_shared_is_written_once(real: Stud
     files = PageFiles(tmp_path)
     shown = files.part("s", strips=strips(real, "s")).strips
     assert files.failures == []
-    assert len(shown) == 6
-    assert len(list(tmp_path.glob("gallery/*.png"))) == 6 * 3 + len(real.frames) * 3
+    assert len(shown) == STRIPS
+    assert len(list(tmp_path.glob("gallery/*.png"))) == 6 * 3 + len(real.frames) * 4
     for strip in shown:
         assert [picture.caption.partition(",")[0] for picture in strip.pictures] == list(COLUMNS)
-        assert all(picture.data.startswith("data:image/") for picture in strip.pictures)
+        assert all(picture.small == picture.file for picture in strip.pictures)
         worst = strongest(real.frames)[strip.name]
         assert right(worst.truth, worst.prediction) <= right(worst.truth, worst.clean)
         image, _, _, perturbed, *_ = (np.asarray(Image.open(tmp_path / picture.file)) for picture in strip.pictures)
         assert image.shape == (48, 64, 3)
         assert 0 < np.abs(image.astype(int) - perturbed).max() <= 9
+
+
+def test_the_error_map_tells_what_the_perturbation_turned_from_what_was_wrong_before() -> None:
+    labels = np.array([[0, 0, 0, -1]])
+    seen = Frame("id", "pgd", *(np.zeros((3, 1, 4)),) * 2, labels, np.array([[0, 0, 1, 0]]), np.array([[0, 2, 1, 3]]))
+    drawn = [tuple(int(level) for level in pixel) for pixel in draw(seen, "error map", PALETTE)[0]]
+    assert drawn[:3] == [RIGHT, LOST, WRONG]
+    assert drawn[3] not in (RIGHT, LOST, WRONG)
+
+
+def test_the_catalogue_has_every_frame_with_its_figures_and_files(real: Study, tmp_path: Path) -> None:
+    assessment = assess(real)
+    found = catalogue([("s", assessment)])
+    assert found is not None
+    files = PageFiles(tmp_path)
+    files.part("s", strips=strips(real, "s"))
+    (study,) = found["studies"]
+    assert len(study["frames"]) == len(real.frames)
+    for frame, (image, outcome, accuracy, *_) in zip(real.frames, study["frames"], strict=True):
+        id_, slug, clean, *_, warning = study["images"][image]
+        label, name = study["outcomes"][outcome]
+        assert (id_, label) == (frame.image_id, frame.outcome)
+        assert (tmp_path / "gallery" / f"s--{slug}--{name}--error-map.png").is_file()
+        assert clean == pytest.approx(right(frame.truth, frame.clean), abs=1e-4)
+        if id_ == "test/0003":
+            assert warning
+        else:
+            assert accuracy == pytest.approx(right(frame.truth, frame.prediction), abs=1e-4)
+    assert catalogue([("s", assess(replace(real, frames=())))]) is None

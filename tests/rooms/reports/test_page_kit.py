@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from segstress.core import BadInput
 from segstress.metrics.intervals import Interval
@@ -46,13 +48,17 @@ def write(folder: Path, tables: object = (), drawings: object = (), strips: obje
     return write_page(folder, "local.html", declare).read_text()
 
 
+def table_files(*names: str) -> set[str]:
+    return {f"tables/{name}.{end}" for name in names for end in ("csv", "tex", "json", "parquet")}
+
+
 def files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
 def test_everything_has_its_files(tmp_path: Path) -> None:
     text = write(tmp_path, [table()], [drawing()], [strip(picture())])
-    expected = {"tables/fine.csv", "tables/fine.tex", "figures/fine.svg", "figures/fine.pdf", "gallery/fine.png"}
+    expected = table_files("fine") | {"figures/fine.svg", "figures/fine.pdf", "gallery/fine.png"}
     assert files(tmp_path) == expected | {"index.html"}
     assert "Warnings" not in text
 
@@ -68,7 +74,7 @@ def test_what_cannot_be_made_is_said_and_the_rest_is_there(tmp_path: Path) -> No
     text = write_page(tmp_path, "local.html", declare).read_text()
     for sentence in ("Table s-bad failed", "Figure bad failed", "Picture gallery/bad.png failed"):
         assert f"{sentence} and is left out (KeyError: &#39;weights&#39;)" in text
-    names = {"index.html", "tables/s-good.csv", "tables/s-good.tex", "gallery/fine.png"}
+    names = {"index.html", *table_files("s-good"), "gallery/fine.png"}
     assert files(tmp_path) == names | {f"figures/s-{name}.{end}" for name in ("one", "two") for end in ("svg", "pdf")}
 
 
@@ -78,7 +84,7 @@ def test_what_cannot_be_made_is_said_and_the_rest_is_there(tmp_path: Path) -> No
 def test_a_table_that_cannot_be_written_is_said_too(tmp_path: Path, rows: tuple) -> None:
     text = write(tmp_path, [Table("odd", "Odd", COLUMNS, rows), table()])
     assert "Table odd failed and is left out (ValueError" in text
-    assert files(tmp_path) == {"index.html", "tables/fine.csv", "tables/fine.tex"}
+    assert files(tmp_path) == {"index.html", *table_files("fine")}
 
 
 def test_a_row_of_another_length_is_refused() -> None:
@@ -119,7 +125,7 @@ def test_rows_that_are_not_shown_have_files_all_the_same(tmp_path: Path) -> None
 def test_files_of_an_earlier_report_go_and_those_of_others_stay(tmp_path: Path) -> None:
     write(tmp_path, [table("old")])
     write(tmp_path, [table("new")])
-    assert files(tmp_path) == {"index.html", "tables/new.csv", "tables/new.tex"}
+    assert files(tmp_path) == {"index.html", *table_files("new")}
     (tmp_path / "index.html").write_text("<title>my site</title>")
     write(tmp_path, [table("third")])
     assert {"tables/new.csv", "tables/third.csv"} <= files(tmp_path)
@@ -141,8 +147,30 @@ def test_a_folder_without_permission(tmp_path: Path) -> None:
         write(tmp_path / "below")
 
 
-def test_hidden_columns_are_only_in_the_files(tmp_path: Path) -> None:
+def test_hidden_columns_are_off_in_the_page_and_in_the_files(tmp_path: Path) -> None:
     text = write(tmp_path, [table().hiding(["share"])])
     assert "<th>Name</th>" in text
-    assert ">Share<" not in text
+    assert '<th class="number" hidden>Share</th>' in text
+    assert '<td class="number" data-value="0.5" hidden>50.0</td>' in text
     assert (tmp_path / "tables" / "fine.csv").read_text().startswith("name,share")
+
+
+def test_a_large_picture_has_a_small_copy_beside_it(tmp_path: Path) -> None:
+    photo = GalleryPicture("photo", "gallery/p.png", partial(np.zeros, (300, 600, 3), dtype=np.uint8), photograph=True)
+    text = write(tmp_path, strips=[strip(picture("large", side=512), photo, picture("tiny"))])
+    expected = {"gallery/large.png", "gallery/small/large.png", "gallery/p.png", "gallery/small/p.jpg"}
+    assert files(tmp_path) == expected | {"gallery/tiny.png", "index.html"}
+    assert 'src="gallery/small/p.jpg" loading="lazy"' in text
+    assert 'src="gallery/tiny.png" loading="lazy"' in text
+    assert Image.open(tmp_path / "gallery/small/p.jpg").size == (256, 128)
+
+
+def test_the_best_of_a_column_is_bold_and_what_is_beside_never(tmp_path: Path) -> None:
+    columns = (Column("name", "Name"), Column("share", "Share", "share", best="highest"))
+    rows = (("a", 0.5), ("b", 0.7), ("c", float("nan")), ("always", 0.9))
+    shown = Table("t", "T", columns, rows, beside=1)
+    assert shown.bold == {(1, 1)}
+    assert replace(shown, columns=(columns[0], replace(columns[1], best="lowest"))).bold == {(0, 1)}
+    assert replace(shown, rows=(rows[0], rows[3])).bold == frozenset()  # one alone is no best
+    write(tmp_path, [shown])
+    assert r"b & \textbf{70.0} \\" in (tmp_path / "tables/t.tex").read_text()

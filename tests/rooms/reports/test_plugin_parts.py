@@ -134,7 +134,7 @@ def test_a_table_and_a_figure_of_a_plugin_are_in_the_page_and_in_files(tmp_path:
     text = (report / "index.html").read_text()
     for words in ("Right before and after", "From a plug-in.", "Bars of a plug-in", "Clean above worst case."):
         assert words in text
-    assert ">Process<" not in text
+    assert "<th hidden>Process</th>" in text
     assert [row["pid"] for row in rows(report, "my-table")] == ["1", "1"]
     for file in ("tables/{}-my-table.tex", "figures/{}-my-figure.svg", "figures/{}-my-figure.pdf"):
         assert (report / file.format(SECTION)).stat().st_size

@@ -1,12 +1,17 @@
-"""Tables as text: CSV for programs, LaTeX for papers, Markdown for pages, short cells for people."""
+"""Tables in files: CSV, JSON and Parquet for programs, LaTeX for papers, Markdown for pages, short cells for people."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import re
 from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
 
 from ...metrics.intervals import Interval
 from .naming import percent
@@ -31,11 +36,48 @@ def to_csv(table: Table) -> str:
     """Write shares in [0, 1] to six digits, an interval as three columns, nothing where there is no value."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([heading for column in table.columns for heading in _headings(column.key, column.kind)])
+    writer.writerow(_keys(table))
     kinds = [column.kind for column in table.columns]
     for row in table.rows:
         writer.writerow([plain for cell, kind in zip(row, kinds, strict=True) for plain in _plain(cell, kind)])
     return text.getvalue()
+
+
+def to_json(table: Table) -> str:
+    """Write one object a row by the keys of CSV, in full precision; null where there is no value."""
+    keys = _keys(table)
+    rows = [dict(zip(keys, values, strict=True)) for values in _values(table)]
+    about = {"name": table.name, "title": table.title, "note": table.note}
+    return json.dumps({**about, "columns": keys, "rows": rows}, indent=1, allow_nan=False) + "\n"
+
+
+def to_parquet(table: Table) -> bytes:
+    """Write the columns of CSV, typed, in full precision; null where there is no value."""
+    kinds = [kind for column in table.columns for kind in [column.kind] * len(_headings(column.key, column.kind))]
+    fields = [(key, _TYPES.get(kind, pa.float64())) for key, kind in zip(_keys(table), kinds, strict=True)]
+    columns = zip(*_values(table), strict=True) if table.rows else [[] for _ in fields]
+    arrays = [pa.array(values, kind) for values, (_, kind) in zip(columns, fields, strict=True)]
+    file = io.BytesIO()
+    parquet.write_table(pa.table(arrays, schema=pa.schema(fields)), file)
+    return file.getvalue()
+
+
+_TYPES = {"text": pa.string(), "count": pa.int64()}
+
+
+def _keys(table: Table) -> list[str]:
+    return [heading for column in table.columns for heading in _headings(column.key, column.kind)]
+
+
+def _values(table: Table) -> Iterator[list[Any]]:
+    """Yield the cells of every row as plain values, intervals as three of them."""
+    for row in table.rows:
+        cells = ((cell.value, cell.low, cell.high) if isinstance(cell, Interval) else (cell,) for cell in row)
+        yield [_finite(plain) for part in cells for plain in part]
+
+
+def _finite(plain: str | int | float) -> str | int | float | None:
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
 def _headings(key: str, kind: Kind) -> tuple[str, ...]:
@@ -54,17 +96,27 @@ def _plain(cell: Cell, kind: Kind) -> Iterator[str]:
 
 
 def to_latex(table: Table) -> str:
-    """Write a booktabs tabular; shares in percent."""
+    """Write a booktabs tabular; shares in percent, the best of a column in bold."""
     spec = "".join("l" if column.kind == "text" else "r" for column in table.columns)
     heading = " & ".join(escape(column.title) for column in table.columns)
     kinds = [column.kind for column in table.columns]
-    rows = [" & ".join(escape(show(cell, kind)) for cell, kind in zip(row, kinds, strict=True)) for row in table.rows]
+    rows = [
+        " & ".join(
+            _bold(escape(show(cell, kind)), (line, number) in table.bold)
+            for number, (cell, kind) in enumerate(zip(row, kinds, strict=True))
+        )
+        for line, row in enumerate(table.rows)
+    ]
     bounds = " 95 % intervals;" if "interval" in kinds else ""
     body = "".join(f"{row} \\\\\n" for row in rows)
     return (
         f"% {table.title};{bounds} needs \\usepackage{{booktabs}}\n"
         f"\\begin{{tabular}}{{{spec}}}\n\\toprule\n{heading} \\\\\n\\midrule\n{body}\\bottomrule\n\\end{{tabular}}\n"
     )
+
+
+def _bold(text: str, wanted: bool) -> str:
+    return f"\\textbf{{{text}}}" if wanted else text
 
 
 def to_markdown(table: Table) -> str:

@@ -6,6 +6,7 @@ page says so. Equal inputs give equal bytes.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,13 +16,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import matplotlib as mpl
+import numpy as np
 from markupsafe import Markup
 from PIL import Image
 
 from ...core import BadInput
 from .drawing import STYLE, Drawing
-from .export import to_csv, to_latex
-from .pictures import GalleryPicture, Strip, data_uri
+from .export import to_csv, to_json, to_latex, to_parquet
+from .pictures import GalleryPicture, Strip, is_large, write_copy
 from .table import Table
 from .templating import render
 
@@ -60,7 +62,7 @@ class PageFiles:
 
     folder: Path
     failures: list[str] = field(default_factory=list)  # sentences for the reader
-    _pictures: set[str] = field(default_factory=set)  # files that are written
+    _pictures: dict[str, str] = field(default_factory=dict)  # files that are written, and those of their copies
 
     def make(self, sort: type[Made], makers: Makers[Data], data: Data, part: str = "") -> Iterator[Made]:
         """Make tables or figures one by one; what fails is noted, and the others are made all the same."""
@@ -78,7 +80,7 @@ class PageFiles:
         drawings: Iterable[Drawing] = (),
         strips: Iterable[Strip] = (),
     ) -> PagePart:
-        """Write what belongs together: tables as CSV and LaTeX, figures as SVG and PDF, pictures as PNG."""
+        """Write what belongs together: tables in four formats, figures as SVG and PDF, pictures as PNG."""
         written = [self._write_strip(strip) for strip in self._made(strips, name)]
         return PagePart(
             name, self._write(name, tables), self._write(name, drawings), [strip for strip in written if strip.shown]
@@ -111,21 +113,28 @@ class PageFiles:
             yield strip
 
     def _write_strip(self, strip: Strip) -> Strip:
-        pictures = (self._write_picture(picture, shown=strip.shown) for picture in strip.pictures)
-        return replace(strip, pictures=tuple(picture for picture in pictures if picture.data))
+        pictures = (self._write_picture(picture) for picture in strip.pictures)
+        return replace(strip, pictures=tuple(picture for picture in pictures if picture.small))
 
-    def _write_picture(self, picture: GalleryPicture, *, shown: bool) -> GalleryPicture:
-        """Write the file, once where rows share it; with a small copy where the page shows it."""
-        new, image = picture.file not in self._pictures, None
+    def _write_picture(self, picture: GalleryPicture) -> GalleryPicture:
+        """Write the file, once where rows share it, and a small copy of a large one."""
+        pixels: np.ndarray | None = None
         with self._noting(GalleryPicture, "", picture.file):
-            if new or shown:
+            if picture.file not in self._pictures:
                 pixels = picture.draw()
                 image = Image.fromarray(pixels)
-                picture = replace(picture, data=data_uri(pixels, smooth=picture.photograph) if shown else "")
-        if image is not None and new:
+        if pixels is not None:
             image.save(self._place(picture.file))
-            self._pictures.add(picture.file)
-        return picture
+            self._pictures[picture.file] = picture.file
+            if is_large(pixels):
+                self._pictures[picture.file] = picture.copy_file()
+                write_copy(pixels, self._place(picture.copy_file()), smooth=picture.photograph)
+        return replace(picture, small=self._pictures.get(picture.file, ""))
+
+    def script(self, file: str, variable: str, data: Any) -> None:
+        """Write data for the page's scripts: a file that sets one variable, since a page in a folder may not fetch."""
+        text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+        self._place(file).write_text(f"window.{variable} = {text};\n", encoding="utf-8", newline="\n")
 
     def _place(self, file: str) -> Path:
         path = self.folder / file
@@ -170,7 +179,12 @@ def _clear(folder: Path, index: Path) -> None:
 
 def _files(item: Table | Drawing, name: str) -> dict[str, bytes]:
     if isinstance(item, Table):
-        return {f"tables/{name}.csv": to_csv(item).encode(), f"tables/{name}.tex": to_latex(item).encode()}
+        return {
+            f"tables/{name}.csv": to_csv(item).encode(),
+            f"tables/{name}.tex": to_latex(item).encode(),
+            f"tables/{name}.json": to_json(item).encode(),
+            f"tables/{name}.parquet": to_parquet(item),
+        }
     return {f"figures/{name}.svg": item.svg, f"figures/{name}.pdf": item.pdf}
 
 

@@ -1,30 +1,34 @@
-"""Rows of pictures: images as they are, label maps in the colours of their classes, small copies for the page."""
+"""Rows of pictures: images as they are, label maps in the colours of their classes, small copies of large ones."""
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
 Colours = Sequence[tuple[int, int, int]]  # of each class
 
-LONGEST = 256  # side of a picture inside the page, in pixels; the files have full size
+LONGEST = 256  # side up to which the page shows a picture itself, in pixels; of larger ones a small copy
 GREYS = (118, 170)  # the two stripes of the hatching that stands for void
 
 
 @dataclass(frozen=True, eq=False)
 class GalleryPicture:
-    """One picture: drawn when it is written, with a smaller copy that lives in the page."""
+    """One picture: drawn when it is written, with a small copy beside it where it is large."""
 
     caption: str
     file: str  # relative to the page
     draw: Callable[[], np.ndarray]  # 8-bit RGB, at full size
-    photograph: bool = False  # may be smoothed and compressed in the page; a label map may not
-    data: str = ""  # URI of the copy; empty until it is written
+    photograph: bool = False  # its copy may be smoothed and compressed; a label map's may not
+    small: str = ""  # file of the copy, or its own where it is small enough; empty until it is written
+
+    def copy_file(self) -> str:
+        """Name the file of the small copy; photographs as JPEG, since noise makes a large PNG."""
+        folder, _, name = self.file.rpartition("/")
+        return f"{folder}/small/{name.removesuffix('.png')}.{'jpg' if self.photograph else 'png'}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +69,12 @@ def small_copy(pixels: np.ndarray, *, smooth: bool) -> Image.Image:
     return copy
 
 
-def data_uri(pixels: np.ndarray, *, smooth: bool) -> str:
-    """Write a small copy as text for the page; photographs as JPEG, since noise makes a large PNG."""
-    kind, options = ("jpeg", {"quality": 90, "subsampling": 0}) if smooth else ("png", {"optimize": True})
-    data = io.BytesIO()
-    small_copy(pixels, smooth=smooth).save(data, kind, **options)
-    return f"data:image/{kind};base64,{base64.b64encode(data.getvalue()).decode()}"
+def is_large(pixels: np.ndarray) -> bool:
+    """Tell whether the page shows a copy of it."""
+    return max(pixels.shape[:2]) > LONGEST
+
+
+def write_copy(pixels: np.ndarray, path: Path, *, smooth: bool) -> None:
+    """Write the small copy of a picture."""
+    options = {"quality": 90, "subsampling": 0} if smooth else {"optimize": True}
+    small_copy(pixels, smooth=smooth).save(path, "jpeg" if smooth else "png", **options)

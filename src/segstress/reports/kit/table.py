@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from ...metrics.intervals import Interval
@@ -20,7 +22,8 @@ class Column:
     key: str  # heading in CSV
     title: str  # heading for people
     kind: Kind = "text"
-    hidden: bool = False  # only the files have it, not the page
+    hidden: bool = False  # off in the page until a reader chooses it; the files have it
+    best: Literal["", "highest", "lowest"] = ""  # which of its values is printed in bold
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Table:
     note: str = ""  # below the rows, in the page
     lead: str = ""  # above the rows, in the page
     folded: bool = False  # closed in the page until someone opens it
+    beside: int = 0  # rows at the end that are there for comparison only, and never printed in bold
 
     def __post_init__(self) -> None:
         """Refuse a row that does not fit below the columns."""
@@ -52,7 +56,23 @@ class Table:
         columns = (replace(column, hidden=column.hidden or column.key in keys) for column in self.columns)
         return replace(self, columns=tuple(columns))
 
-    @property
-    def shown(self) -> Table:
-        """The table as the page shows it."""
-        return self.without([column.key for column in self.columns if column.hidden])
+    @cached_property
+    def bold(self) -> frozenset[tuple[int, int]]:
+        """Row and column of every best value, where a column has one that is better than another."""
+        found: set[tuple[int, int]] = set()
+        for number, column in enumerate(self.columns):
+            cells = enumerate(row[number] for row in self.rows[: len(self.rows) - self.beside])
+            values = {line: float(plain) for line, cell in cells if _known(plain := value_of(cell))}
+            if column.best and len(set(values.values())) > 1:
+                best = max(values.values()) if column.best == "highest" else min(values.values())
+                found |= {(line, number) for line, plain in values.items() if plain == best}
+        return frozenset(found)
+
+
+def value_of(cell: Cell) -> str | int | float:
+    """Return what a cell is sorted by: the middle of an interval, anything else itself."""
+    return cell.value if isinstance(cell, Interval) else cell
+
+
+def _known(plain: str | int | float) -> bool:
+    return not isinstance(plain, str) and math.isfinite(plain)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from .export import show
 from .naming import percent, plural
+from .table import Cell, value_of
 
 
 def render(template: str, **values: Any) -> str:
@@ -20,5 +22,11 @@ def render(template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(show=show, percent=percent, plural=plural)
+    environment.filters.update(show=show, percent=percent, plural=plural, plain=_plain)
     return environment.get_template(template).render(**values)
+
+
+def _plain(cell: Cell) -> str:
+    """Write what a cell is sorted by; nothing where there is no value."""
+    value = value_of(cell)
+    return "" if isinstance(value, float) and not math.isfinite(value) else str(value)

@@ -1,10 +1,11 @@
-"""Pictures of what a perturbation did: image, truth, clean prediction, perturbed image, delta, prediction."""
+"""Pictures of what a perturbation did: image, truth, predictions, delta, errors; and the names of their files."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -12,25 +13,46 @@ from ...results.study import Frame, Study
 from ..kit.naming import percent, slugs
 from ..kit.pictures import Colours, GalleryPicture, Strip, paint, photograph
 
-COLUMNS = ("image", "truth", "clean prediction", "perturbed image", "delta", "prediction")
+COLUMNS = ("image", "truth", "clean prediction", "perturbed image", "delta", "prediction", "error map")
 SHARED = COLUMNS[:3]  # the same for every perturbation of an image
-MAPS = ("truth", "clean prediction", "prediction")
-STRIPS = 12  # images in the page; the folder has all
+MAPS = ("truth", "clean prediction", "prediction", "error map")
+STRIPS = 4  # images in a study's own part of the page; the gallery shows all
+RIGHT, LOST, WRONG = (232, 235, 239), (201, 81, 47), (227, 166, 145)  # right; wrong now; wrong on the clean image too
+
+
+@dataclass(frozen=True, eq=False)
+class FrameFiles:
+    """Names of the pictures of a study; its catalogue tells them to the page's script."""
+
+    study: Study
+    name: str  # of the study's part of the page
+
+    @cached_property
+    def images(self) -> dict[str, str]:
+        """The name of each image that has pictures."""
+        return _names([frame.image_id for frame in self.study.frames])
+
+    @cached_property
+    def outcomes(self) -> dict[str, str]:
+        """The name of each perturbation that has pictures."""
+        return _names([frame.outcome for frame in self.study.frames])
+
+    def file(self, frame: Frame, column: str) -> str:
+        """Join by two dashes, which no name has, so that no two pictures share a file."""
+        own = [] if column in SHARED else [self.outcomes[frame.outcome]]
+        parts = [self.name, self.images[frame.image_id], *own, column.replace(" ", "-")]
+        return f"gallery/{'--'.join(parts)}.png"
 
 
 def strips(study: Study, name: str) -> Iterator[Strip]:
     """Yield a row for every frame; the page shows of the first images that of the most harmful perturbation."""
-    outcomes = _names([frame.outcome for frame in study.frames])
-    worst = strongest(study.frames)
-    for number, (image, slug) in enumerate(_names(list(worst)).items()):
+    files, worst = FrameFiles(study, name), strongest(study.frames)
+    for number, image in enumerate(files.images):
         for frame in (frame for frame in study.frames if frame.image_id == image):
-            files = {
-                column: [name, slug, *([] if column in SHARED else [outcomes[frame.outcome]])] for column in COLUMNS
-            }
             pictures = (
                 GalleryPicture(
                     f"delta, {amplification(frame)} times" if column == "delta" else column,
-                    _file(*files[column], column),
+                    files.file(frame, column),
                     partial(draw, frame, column, study.palette),
                     photograph=column not in MAPS,
                 )
@@ -55,13 +77,21 @@ def strongest(frames: Sequence[Frame]) -> dict[str, Frame]:
 
 
 def draw(frame: Frame, column: str, colours: Colours) -> np.ndarray:
-    """Draw one of the six pictures of a frame, at full size."""
+    """Draw one of the pictures of a frame, at full size."""
     if column == "delta":
         return photograph(0.5 + amplification(frame) * (frame.perturbed - frame.image))
+    if column == "error map":
+        return paint(errors(frame), (RIGHT, LOST, WRONG))
     if column in MAPS:
         labels = {"truth": frame.truth, "clean prediction": frame.clean, "prediction": frame.prediction}[column]
         return paint(labels, colours)
     return photograph(frame.image if column == "image" else frame.perturbed)
+
+
+def errors(frame: Frame) -> np.ndarray:
+    """Map each pixel: 0 right, 1 wrong by the perturbation, 2 wrong on the clean image too, -1 void."""
+    wrong, before = frame.prediction != frame.truth, frame.clean != frame.truth
+    return np.where(frame.truth < 0, -1, np.where(wrong, np.where(before, 2, 1), 0))
 
 
 def amplification(frame: Frame) -> int:
@@ -74,11 +104,6 @@ def right(truth: np.ndarray, prediction: np.ndarray) -> float:
     """Return the share of valid pixels that are right; NaN where none is valid."""
     valid = truth >= 0
     return float((prediction == truth)[valid].mean()) if valid.any() else math.nan
-
-
-def _file(*parts: str) -> str:
-    """Join by two dashes, which no slug has, so that no two pictures share a name."""
-    return f"gallery/{'--'.join(part.replace(' ', '-') for part in parts)}.png"
 
 
 def _names(texts: list[str]) -> dict[str, str]:

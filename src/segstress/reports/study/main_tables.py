@@ -28,7 +28,7 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
         Column("images", "Images", "count"),
         Column("perturbations", "Perturbations", "count"),
         *(
-            Column(f"{figure}_{state}", f"{title(figure)}, {state}", "share")
+            Column(f"{figure}_{state}", f"{title(figure)}, {state}", "share", best="highest")
             for figure in headline()
             for state in ("clean", "robust")
         ),
@@ -43,7 +43,7 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
     )
     sets = {(assessment.study.data, assessment.study.ids): assessment for assessment in reversed(assessments)}
     rows += tuple(_constant(assessment) for assessment in reversed(sets.values()))
-    return Table("comparison", "All models", columns, rows)
+    return Table("comparison", "All models", columns, rows, beside=len(sets))
 
 
 def _constant(assessment: Assessment) -> tuple[Cell, ...]:
@@ -94,7 +94,10 @@ def perturbations(assessment: Assessment) -> Table:
     columns = (
         Column("perturbation", "Perturbation"),
         Column("about", "Settings", hidden=True),
-        *(Column(name, title(name), "share", hidden=name not in headline()) for name in assessment.figures),
+        *(
+            Column(name, title(name), "share", hidden=name not in headline(), best="lowest")
+            for name in assessment.figures
+        ),
         Column("strongest_accuracy", "Strongest by accuracy", "count", hidden=True),
         Column("strongest_miou", "Strongest by mIoU", "count", hidden=True),
         Column("images", "Images", "count"),

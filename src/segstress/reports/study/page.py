@@ -14,6 +14,7 @@ from .completeness import warnings as incomplete
 from .completeness import worst_range
 from .gallery import STRIPS, strongest
 from .layout import chapter
+from .verdict import Point, points, verdict
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,16 @@ class StudySection(PagePart):
         frames = list(strongest(study.frames).values())[:STRIPS]
         maps = (labels for frame in frames for labels in (frame.truth, frame.clean, frame.prediction))
         return legend(maps, study.classes, study.palette)
+
+    @property
+    def verdict(self) -> str:
+        """Say in one paragraph what is left of the model, by what, beside a constant answer."""
+        return verdict(self.assessment)
+
+    @property
+    def points(self) -> list[Point]:
+        """List what speaks for and against believing it."""
+        return list(points(self.assessment))
 
     @property
     def caveats(self) -> list[str]:

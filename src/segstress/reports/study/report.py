@@ -13,6 +13,7 @@ from ..kit.naming import slugs
 from ..kit.page import PageFiles, PagePart, write_page
 from ..kit.table import Table
 from .assessment import Assessment, assess
+from .catalogue import FILE, VARIABLE, catalogue
 from .gallery import strips
 from .grids import on_all_models
 from .main_tables import comparison
@@ -35,8 +36,12 @@ def write(studies: Sequence[Study], folder: Path, title: str, beside: Sequence[T
         overviews = [elsewhere, *_curves(files, assessments), *_grids(files, assessments)]
         names = slugs([" ".join((study.model, study.data, study.threat)) for study in studies])
         sections = [_section(files, name, assessment) for name, assessment in zip(names, assessments, strict=True)]
+        pictures = catalogue(list(zip(names, assessments, strict=True)))
+        if pictures is not None:
+            files.script(FILE, VARIABLE, pictures)
         return {
             "title": title,
+            "pictures": pictures is not None,
             "together": together,
             "overviews": overviews,
             "sections": sections,
