@@ -34,7 +34,7 @@ def plan(**changes):
     return {
         "models": [net("tiny")],
         "data": ["shapes:test?count=4&size=24"],
-        "perturbations": ["pgd?steps=4", "rp-pgd?steps=4"],
+        "perturbations": ["pgd?steps=4", "pgd-rp?steps=4"],
         "eps": "8/255",
         **changes,
     }
@@ -52,7 +52,7 @@ def test_json_has_the_promised_shape(done):
     (run,) = json.loads(json.dumps(figures([done])))["runs"]
     assert {"model", "data", "eps", "clean", "perturbations", "worst_case", "definitions"} <= set(run)
     assert run["eps"] == pytest.approx(8 / 255)
-    assert list(run["perturbations"]) == ["pgd(steps=4)", "rp-pgd(steps=4)"]
+    assert list(run["perturbations"]) == ["pgd(steps=4)", "pgd-rp(steps=4)"]
     for part in (run["clean"], run["worst_case"], *run["perturbations"].values()):
         assert set(METRICS) <= set(part)
         assert all(0 <= part[name] <= 1 for name in METRICS)
