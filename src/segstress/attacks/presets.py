@@ -29,7 +29,7 @@ attacks.preset(
 attacks.preset(
     "bim",
     PGD,
-    "Steps of 1/255 from the image, its last iterate; 10 is the paper's number at 8/255 (Kurakin 2017, arXiv:1607.02533)",
+    "Steps of 1/255 from the image, its last iterate; 10 is the paper's number at 8/255 (arXiv:1607.02533)",
     steps=10,
     step=1 / 255,
     random_start=False,

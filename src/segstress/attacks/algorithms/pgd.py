@@ -19,8 +19,8 @@ from ..search.problem import Problem
 class PGD:
     """Steepest steps of one length, projected after each (Madry et al. 2018, arXiv:1706.06083).
 
-    The plain search that presets settle. Unsettled it is ours: its paper attacks classifiers, by steps that it gives for
-    their images only, so no figure of a segmentation model hangs on it, and the best iterate is kept."""
+    The plain search that presets settle. Unsettled it is ours: its paper attacks classifiers, by steps that it gives
+    for their images only, so no figure of a segmentation model hangs on it, and the best iterate is kept."""
 
     seeks: ClassVar[Seeks] = "damage"
     reaches: ClassVar[float | None] = 1.5
