@@ -23,6 +23,7 @@ attacks.preset(
     PGD,
     "One step to the border (Goodfellow et al. 2015, arXiv:1412.6572)",
     steps=1,
+    step=None,
     random_start=False,
     keep="last",
 )

@@ -147,4 +147,4 @@ def test_what_a_protocol_costs_can_be_asked(segstress, home: Path, monkeypatch: 
     monkeypatch.chdir(home)
     said = segstress("plan", "ddc-at-voc-473", "--model", f"{net('Tiny')}?classes=21")
     assert said.code == 0, said.err
-    assert "bim" in said.out
+    assert "pgd" in said.out
