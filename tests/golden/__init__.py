@@ -17,9 +17,14 @@ Changes:
 - Later, for the same reason (issue 14, item 8): segpgd, cospgd and mi-fgsm return their last iterate, apgd-dlr the one
   of the highest loss, one image for every figure (keep=best is what they were); ddn is as published, and what it was is
   stored, byte-equal, as ddn-auto. In the tables only that name changed, and `about` says what pgd keeps.
+- The rest of the plain steps and APGD became literal (issue 14, item 8): fgsm, bim, pgd-region and pgd-region-released
+  return their last iterate, apgd that of the highest loss (keep=best is what they were); bim takes steps of 1/255,
+  segpgd and cospgd of 0.01 (step=null is what they were), pgd-region 50 of them. rp-pgd, which never had the paper's
+  prototypes, is called pgd-rp, byte-equal. In the tables nothing changed.
 - The table `standing` is called `pixels_right`, also as a key of the summary; a contest's standing.json is
   ranking.json, and its `judged_by` is `scored_by`.
 - The table `minimal-finds` is called `minimal-results`.
+- success_8bit is called success_rounded: 16-bit sources are rounded to 16 bits (issue 15).
 - annealed-border and annealed-border-plain: the slopes of the annealed losses are worked out by hand, equal to
   autograd's up to rounding (test_annealed.py), which turns signs of nought there; sizes stayed.
 - Images per pass follow a rule of pixels and parameters (issue 15), four for these runs where there was one: margins of

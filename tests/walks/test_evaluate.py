@@ -34,7 +34,7 @@ def plan(**changes):
     return {
         "models": [net("tiny")],
         "data": ["shapes:test?count=4&size=24"],
-        "perturbations": ["pgd?steps=4", "rp-pgd?steps=4"],
+        "perturbations": ["pgd?steps=4", "pgd-rp?steps=4"],
         "eps": "8/255",
         **changes,
     }
@@ -52,7 +52,7 @@ def test_json_has_the_promised_shape(done):
     (run,) = json.loads(json.dumps(figures([done])))["runs"]
     assert {"model", "data", "eps", "clean", "perturbations", "worst_case", "definitions"} <= set(run)
     assert run["eps"] == pytest.approx(8 / 255)
-    assert list(run["perturbations"]) == ["pgd(steps=4)", "rp-pgd(steps=4)"]
+    assert list(run["perturbations"]) == ["pgd(steps=4)", "pgd-rp(steps=4)"]
     for part in (run["clean"], run["worst_case"], *run["perturbations"].values()):
         assert set(METRICS) <= set(part)
         assert all(0 <= part[name] <= 1 for name in METRICS)
@@ -148,7 +148,7 @@ def lead(logits, labels):
 
 def test_margins_of_standing_pixels_are_those_of_the_kept_images(done):
     model, data, store = load_model(net("tiny")), load_data("shapes:test?count=4&size=24"), Store(done)
-    (cell,) = (cell for cell in store.cells() if cell.names["perturbation"].startswith("pgd"))
+    (cell,) = (cell for cell in store.cells() if cell.names["perturbation"].startswith("pgd("))
     images, rows = store.arrays(cell, "kept"), store.table(cell, "images").to_pylist()
     assert len(rows) == 8
     for row in rows:
@@ -206,7 +206,8 @@ def test_without_kept_images_a_share_is_attacked_again(tmp_path):
 @pytest.fixture
 def battery(tmp_path):
     path = tmp_path / "three.yaml"
-    path.write_text("about: three\nperturbations: ['pgd-masked?steps=20', 'pgd?steps=20', 'cospgd?steps=20']\n")
+    attacks = ["pgd-masked?steps=20", "pgd?steps=20", "cospgd?steps=20&step=null"]
+    path.write_text(f"about: three\nperturbations: {attacks}\n")
     return str(path)
 
 

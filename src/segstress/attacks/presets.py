@@ -17,35 +17,55 @@ from .algorithms.pdpgd import PDPGD
 from .algorithms.pgd import PGD
 from .algorithms.search import Search
 
+# Plain steps, as the papers take them: from the image itself or a random start, to the last iterate.
 attacks.preset(
-    "fgsm", PGD, "One step to the border (Goodfellow et al. 2015, arXiv:1412.6572)", steps=1, random_start=False
+    "fgsm",
+    PGD,
+    "One step to the border (Goodfellow et al. 2015, arXiv:1412.6572)",
+    steps=1,
+    step=None,
+    random_start=False,
+    keep="last",
 )
 attacks.preset(
-    "bim", PGD, "PGD from the clean image (Kurakin et al. 2017, arXiv:1607.02533)", steps=10, random_start=False
+    "bim",
+    PGD,
+    "Steps of 1/255 from the image, its last iterate; 10 is the paper's number at 8/255 (arXiv:1607.02533)",
+    steps=10,
+    step=1 / 255,
+    random_start=False,
+    keep="last",
 )
-# The papers leave the length of a step to the user, and return the last iterate.
+SEGMENTATION = {"step": 0.01, "keep": "last"}  # step of both papers in linf; the second takes 0.1 in l2
 attacks.preset(
     "segpgd",
     PGD,
-    "PGD on balanced cross-entropy, its last iterate (Gu et al. 2022, arXiv:2207.12391)",
+    "Steps of 0.01 on balanced cross-entropy, its last iterate (Gu et al. 2022, arXiv:2207.12391)",
     loss="segpgd",
-    keep="last",
+    **SEGMENTATION,
 )
 attacks.preset(
     "cospgd",
     PGD,
-    "PGD on cosine-weighted cross-entropy, its last iterate (Agnihotri et al. 2024, arXiv:2302.02213)",
+    "Steps of 0.01 (give step=0.1 in l2) on cosine-weighted cross-entropy, its last iterate (arXiv:2302.02213)",
     loss="cospgd",
-    keep="last",
+    **SEGMENTATION,
 )
-attacks.preset("rp-pgd", PGD, "PGD on cross-entropy by region (region loss of RP-PGD, AAAI 2025)", loss="region")
+# Ours: RP-PGD itself also moves prototypes of the network's features, which no logits tell.
+attacks.preset("pgd-rp", PGD, "PGD on cross-entropy by region (region loss of RP-PGD, AAAI 2025)", loss="region")
 attacks.preset(
     "pgd-masked", PGD, "PGD on the pixels still standing (masked loss of arXiv:2306.12941)", loss="masked-ce"
 )
 
 # The single attacks of the region-aware multi-attack.
-REGION = {"step": 4 / 255, "random_start": False}
-attacks.preset("pgd-region", PGD, "PGD in steps of 4/255 from the clean image (arXiv:2504.01632)", loss="ce", **REGION)
+REGION = {"steps": 50, "step": 4 / 255, "random_start": False, "keep": "last"}
+attacks.preset(
+    "pgd-region",
+    PGD,
+    "50 steps of 4/255 from the clean image, its last iterate (arXiv:2504.01632)",
+    loss="ce",
+    **REGION,
+)
 attacks.preset(
     "pgd-region-released",
     PGD,
@@ -80,16 +100,20 @@ attacks.preset(
     "APGD on the logit ratio, its iterate of the highest loss (Croce & Hein 2020, arXiv:2003.01690)",
     loss="dlr",
     track="dlr",
-    carry="track",
-    keep="last",
 )
+OURS = {"carry": "damage", "keep": "best"}
 attacks.preset(
-    "apgd-margin", APGD, "APGD on the margin (arXiv:2003.01690)", loss="margin-clipped", track="margin-clipped"
+    "apgd-margin",
+    APGD,
+    "APGD on the margin (arXiv:2003.01690); ours keeps the best for each figure",
+    loss="margin-clipped",
+    track="margin-clipped",
+    **OURS,
 )
 
 # The segmentation ensemble attack, literally: 300 steps of APGD while the radius shrinks to the one allowed, of which
 # the iterate with the fewest right pixels is returned for every figure.
-SEA = {"steps": 300, "progressive": True, "random_start": True, "first": "zero", "ties": "later", "keep": "accuracy"}
+SEA = {"steps": 300, "progressive": True, "first": "zero", "ties": "later", "carry": "damage", "keep": "accuracy"}
 attacks.preset("sea-mce", APGD, "SEA on masked cross-entropy (arXiv:2306.12941)", loss="masked-ce", track="ce", **SEA)
 attacks.preset(
     "sea-mce-bal",
@@ -116,8 +140,7 @@ attacks.preset(
     "SEA's search on Tsallis cross-entropy, stages linked by the highest cross-entropy (TsallisPGD, arXiv:2605.03405)",
     loss="tsallis",
     track="ce",
-    carry="track",
-    **(SEA | {"first": "skip"}),
+    **(SEA | {"first": "skip", "carry": "track"}),
 )
 
 # Ours: the same search, progress held against the start, the best iterate of each figure, weights of the image itself.
@@ -135,7 +158,7 @@ PROGRESSIVE = {
 }
 for name, (words, loss, track) in PROGRESSIVE.items():
     about = f"APGD on {words}, the radius shrinking as in SEA (arXiv:2306.12941); ours keeps the best for each figure"
-    attacks.preset(name, APGD, about, loss=loss, track=track, steps=300, progressive=True)
+    attacks.preset(name, APGD, about, loss=loss, track=track, steps=300, progressive=True, **OURS)
 
 # Attacks that seek the smallest delta, as they were released; under a name in -auto they find their own steps.
 attacks.preset(

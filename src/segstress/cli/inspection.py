@@ -61,12 +61,14 @@ def verify(
 
     part = read_share(share)
     verdicts = [verdict for run in runs for verdict in verify(run, part, everything=everything, seed=seed)]
-    table = Table("cell", "judged again", "attacked again", "accuracy", "at 8 bits", "verdict")
+    table = Table("cell", "judged again", "attacked again", "accuracy", "rounded", "verdict")
     for verdict in verdicts:
         accuracies = ("" if math.isnan(value) else f"{100 * value:.2f}" for value in verdict.accuracies)
         words = "sound" if verdict.sound else f"{len(verdict.faults)} faults"
         table.add_row(verdict.cell, str(verdict.checked), str(verdict.repeated), *accuracies, words)
     console.print(table)
+    depths = ", ".join(dict.fromkeys(verdict.depth for verdict in verdicts if verdict.depth))
+    console.print(f"Rounded: kept images at the depth of their source ({depths}).", soft_wrap=True)
     for reason in dict.fromkeys(verdict.rounding for verdict in verdicts if verdict.rounding):
         console.print(f"Counts may differ by 0.5 % of an image's pixels: {reason}.", soft_wrap=True)
     for verdict in verdicts:

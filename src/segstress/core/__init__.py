@@ -3,6 +3,7 @@
 from .batch import Batch
 from .clean import Clean
 from .configuration import Radius, digest, format_radius, parse_radius, settings, to_plain
+from .depth import Depth, depth_of
 from .errors import BadImage, BadInput
 from .importing import import_all, import_source
 from .regions import Rectangles, Region, distance_zones, regions
@@ -17,6 +18,7 @@ __all__ = [
     "BadInput",
     "Batch",
     "Clean",
+    "Depth",
     "Everywhere",
     "Norm",
     "Perturbation",
@@ -34,6 +36,7 @@ __all__ = [
     "Threat",
     "Wanted",
     "aimed",
+    "depth_of",
     "describe",
     "digest",
     "distance_zones",

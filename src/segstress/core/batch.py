@@ -26,14 +26,13 @@ class Batch:
 
     def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> Batch:
         """Return the same batch on another device."""
-
-        def move(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor.to(device)
-
-        images = self.images.to(device, dtype or self.images.dtype)
-        labels, valid = self.labels.to(device), self.valid.to(device)
         return replace(
-            self, images=images, labels=labels, valid=valid, goal=move(self.goal), goal_valid=move(self.goal_valid)
+            self,
+            images=send(self.images, device).to(dtype or self.images.dtype),
+            labels=send(self.labels, device),
+            valid=send(self.valid, device),
+            goal=None if self.goal is None else send(self.goal, device),
+            goal_valid=None if self.goal_valid is None else send(self.goal_valid, device),
         )
 
     def pick(self, places: Sequence[int]) -> Batch:
@@ -51,3 +50,10 @@ class Batch:
             goal=take(self.goal),
             goal_valid=take(self.goal_valid),
         )
+
+
+def send(tensor: Tensor, device: torch.device | str) -> Tensor:
+    """Bring a tensor to a device; to a GPU from pinned memory, so that the host does not wait for the copy."""
+    if torch.device(device).type != "cuda" or tensor.device.type != "cpu":
+        return tensor.to(device)
+    return tensor.pin_memory().to(device, non_blocking=True)

@@ -143,11 +143,7 @@ class Registry(Generic[T]):
     def field(self) -> tuple[PlainValidator, PlainSerializer]:
         """Return annotations for a settings field that holds an item of this registry.
 
-        `Annotated[T, *registry.field()]`.
-
-        `Annotated[T, *registry.field()]`.
-
-        `Annotated[T, *registry.field()]`."""
+        Write `Annotated[T, *registry.field()]`."""
         build = PlainValidator(lambda value: self.build(value) if isinstance(value, str | Mapping) else value)
         return build, PlainSerializer(lambda item: None if item is None else self.spec(item))
 

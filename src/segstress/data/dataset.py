@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..core import BadImage, BadInput, Registry, Spec, digest, settings
+from ..core import BadImage, BadInput, Depth, Registry, Spec, digest, settings
 from .palette import Colour, make_palette
 from .resizing import Resize, ResizeSetting, resize
 from .sample import Sample
@@ -54,6 +54,11 @@ class Dataset(ABC):
     def background(self) -> int | None:
         """The class that is no object, where there is one."""
         return None
+
+    @property
+    def depth(self) -> Depth:
+        """How finely its files store pixels."""
+        return Depth()
 
     @property
     def show(self) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from ..core import BadImage, BadInput, settings
+from ..core import BadImage, BadInput, Depth, depth_of, settings
 from .arrays import CHANNELS, Encoding, Unsettled
 from .dataset import Dataset
 
@@ -35,6 +35,11 @@ class Encoded(Dataset):
     def encoding(self) -> Encoding:
         """What the files do not say of their arrays."""
         return Encoding(self.scale, self.channels)
+
+    @property
+    def depth(self) -> Depth:
+        """How finely its files store pixels, as their scale says."""
+        return depth_of(self.scale)
 
     def check(self) -> None:
         """Refuse images that need a setting, by the first of them."""

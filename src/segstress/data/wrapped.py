@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 from weakref import WeakValueDictionary
 
 import torch
-from pydantic import field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from ..core import BadImage, BadInput, digest, settings
+from ..core import BadImage, BadInput, Depth, depth_of, digest, settings
 from .dataset import Dataset, Sample, datasets
 from .wrapped_items import Pixels, indexed, read_item
 
@@ -45,6 +45,7 @@ class Wrapped(Dataset):
     classes: tuple[str, ...] = ()  # names, or how many there are; none = as many as the model gives
     ignore: tuple[int, ...] = ()  # void ids
     background: int | None = None  # the class that is no object
+    scale: Annotated[float, Field(gt=0)] | None = None  # the value that is 1; needed by all but uint8 and [0, 1]
 
     @field_validator("classes", mode="before")
     @classmethod
@@ -72,6 +73,11 @@ class Wrapped(Dataset):
         """The ignored ids."""
         return ",".join(map(str, self.ignore)) or "none"
 
+    @property
+    def depth(self) -> Depth:
+        """How finely its arrays store pixels, as their scale says."""
+        return depth_of(self.scale)
+
     @cached_property
     def _source(self) -> Source:
         source = _lent.get(self.content)
@@ -98,7 +104,7 @@ class Wrapped(Dataset):
         """Read the image as it is now; BadImage where it is another than at first."""
         if id not in self._source.places:
             raise BadImage(f"{self.name} has no image '{id}'")
-        pixels = read_item(self._source.items, self._source.places[id])
+        pixels = read_item(self._source.items, self._source.places[id], self.scale)
         if not id.startswith(pixels.hash):
             raise BadImage("is another image each time it is read; switch random augmentation off")
         labels, valid = self._labels(pixels)
@@ -140,23 +146,29 @@ def wrap(
     classes: int | Sequence[str] | None = None,
     ignore: int | Sequence[int] | None = 255,
     background: int | None = None,
+    scale: float | None = None,
     resize: str | None = None,
     title: str = "memory",
 ) -> Dataset:
-    """Make a dataset of a torch dataset, pairs (image, mask) or two tensors; each item is read once, for its hash."""
+    """Make a dataset of a torch dataset, pairs (image, mask) or two tensors; each item is read once, for its hash.
+
+    `scale` is the value that stands for 1, such as 65535; uint8 has its own, floats in [0, 1] need none."""
     if isinstance(data, Dataset):
         return data
-    source = _look_through(*indexed(data))
+    if scale is not None and not scale > 0:
+        raise BadInput(f"scale: expected the value that stands for 1, such as 65535, found {scale}")
+    source = _look_through(*indexed(data), scale)
     _lent[source.content] = source
     void = () if ignore is None else ignore
     plain: dict[str, Any] = {"title": title, "content": source.content, "ignore": void, "background": background}
+    plain |= {} if scale is None else {"scale": scale}
     plain |= {} if classes is None else {"classes": classes if isinstance(classes, int) else list(classes)}
     made = datasets.build({"kind": "memory", **plain, **({} if resize is None else {"resize": resize})})
     made.check()  # looks the source up, and so keeps it as long as the dataset lives
     return made
 
 
-def _look_through(items: Callable[[int], Any], count: int) -> Source:
+def _look_through(items: Callable[[int], Any], count: int, scale: float | None) -> Source:
     """Read every item once; what most of the first are refused for is refused for all."""
     if not count:
         raise BadInput("data: expected at least one image, found none")
@@ -166,7 +178,7 @@ def _look_through(items: Callable[[int], Any], count: int) -> Source:
     faults: list[str] = []
     for place in range(count):
         try:
-            pixels = read_item(items, place)
+            pixels = read_item(items, place, scale)
         except BadImage as error:
             faults += [str(error)] if place < PROBED else []
             places[f"item-{place:05d}"] = place
@@ -180,6 +192,6 @@ def _look_through(items: Callable[[int], Any], count: int) -> Source:
     if 2 * len(faults) > min(count, PROBED):
         raise BadInput(f"data: {faults[0]}")
     first = next(iter(places))
-    if not first.startswith("item-") and read_item(items, 0).hash != first:
+    if not first.startswith("item-") and read_item(items, 0, scale).hash != first:
         raise BadInput("data: item 0 is another image each time it is read; switch random augmentation off")
     return Source(items, places, codes, f"data-{digest([list(places), masks], 16)}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float32, Int64
+from jaxtyping import Float32, Int64, Shaped
 from numpy import ndarray
 from torch import Tensor
 
@@ -53,7 +53,7 @@ def indexed(data: Any) -> tuple[Callable[[int], Any], int]:
     return data.__getitem__, len(data)
 
 
-def read_item(items: Callable[[int], Any], place: int) -> Pixels:
+def read_item(items: Callable[[int], Any], place: int, scale: float | None = None) -> Pixels:
     """Read an item in one form; BadImage says what is wrong with it."""
     try:
         item = items(place)
@@ -61,7 +61,11 @@ def read_item(items: Callable[[int], Any], place: int) -> Pixels:
         raise BadImage(f"item {place} cannot be read: {type(error).__name__}: {error}".splitlines()[0]) from error
     image, mask = _parts(item, place)
     labels = None if mask is None else _mask(_array(mask), place)
-    pixels, notes = _image(_array(image), isinstance(image, Tensor), None if labels is None else labels.shape, place)
+    sides = None if labels is None else labels.shape
+    ordered, turned = _ordered(_array(image), isinstance(image, Tensor), sides, place)
+    pixels, divided = _divided(ordered, scale, place)
+    words = ", ".join(filter(None, (divided, turned)))
+    notes = (f"image read as floats: {words}",) if words else ()
     source = hashlib.sha256(pixels.tobytes()).hexdigest()
     return Pixels(torch.from_numpy(pixels), None if labels is None else torch.from_numpy(labels), source, notes)
 
@@ -100,10 +104,10 @@ def _mask(array: ndarray, place: int) -> Int64[ndarray, "h w"]:
     return np.ascontiguousarray(flat.astype(np.int64))
 
 
-def _image(
+def _ordered(
     array: ndarray, tensor: bool, sides: tuple[int, ...] | None, place: int
-) -> tuple[Float32[ndarray, "c h w"], tuple[str, ...]]:
-    """Bring channels to the front and values to [0, 1], with a note on what was done for it."""
+) -> tuple[Shaped[ndarray, "c h w"], str]:
+    """Bring channels to the front, with a word on it."""
     if array.ndim == 2:
         array = array[None]
     if array.ndim != 3 or not array.size:
@@ -111,18 +115,28 @@ def _image(
     last = _channels_last(array.shape, tensor, sides)
     if sides is not None and (array.shape[:2] if last else array.shape[1:]) != sides:
         raise BadImage(f"item {place}: image {array.shape} and mask {sides} are of different size")
-    eight = array.dtype == np.uint8
-    if not eight and array.dtype.kind != "f":
-        raise BadImage(f"item {place}: expected uint8 or floats in [0, 1], found {array.dtype}; scale it to [0, 1]")
-    if not eight and not (array.min() >= 0 and array.max() <= 1):
+    return (array.transpose(2, 0, 1), "(h, w, c) turned to (c, h, w)") if last else (array, "")
+
+
+def _divided(array: ndarray, scale: float | None, place: int) -> tuple[Float32[ndarray, "c h w"], str]:
+    """Bring values to [0, 1], with a word on it: 8 bits have a scale of their own, floats there need none."""
+    if array.dtype.kind not in "iuf":
+        raise BadImage(f"item {place}: expected integers or floats, found {array.dtype}")
+    if array.dtype == np.uint8:
+        scale = 255
+    elif scale is None and array.dtype.kind != "f":
         raise BadImage(
-            f"item {place}: expected floats in [0, 1], found {array.min():g} to {array.max():g}; "
+            f"item {place}: expected uint8, floats in [0, 1] or a scale, found {array.dtype}; give the value that "
+            "stands for 1, e.g. segstress.data.wrap(data, scale=65535)"
+        )
+    pixels = (array / np.float64(scale)).astype(np.float32) if scale is not None else array.astype(np.float32)
+    if not (pixels.min() >= 0 and pixels.max() <= 1):
+        expected = "floats in [0, 1]" if scale is None else f"values from 0 to {scale:g}"
+        raise BadImage(
+            f"item {place}: expected {expected}, found {array.min():g} to {array.max():g}; "
             "leave the scaling to [0, 1] and keep normalisation inside the model"
         )
-    pixels = array.astype(np.float32) / 255 if eight else array.astype(np.float32)
-    words = [word for word, said in (("uint8 divided by 255", eight), ("(h, w, c) turned to (c, h, w)", last)) if said]
-    ordered = pixels.transpose(2, 0, 1) if last else pixels
-    return np.ascontiguousarray(ordered), ((f"image read as floats: {', '.join(words)}",) if words else ())
+    return np.ascontiguousarray(pixels), "" if scale is None else f"{array.dtype} divided by {scale:g}"
 
 
 def _channels_last(shape: tuple[int, ...], tensor: bool, sides: tuple[int, ...] | None) -> bool:

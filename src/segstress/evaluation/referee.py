@@ -167,14 +167,14 @@ class Referee:
     def _success(
         self, batch: Batch, perturbed: Perturbed, result: Result, prediction: Tensor, clean: Tensor
     ) -> dict[str, Tensor]:
-        """Measure a search for smallness: size before polishing, pixels won, also at 8 bits, and of how many."""
+        """Measure a search for smallness: size before polishing, pixels won, also once rounded, and of how many."""
         threat = self.perturbation.threat
         if result.raw_size is None or threat is None:
             return {}
-        rounded = self.predict((result.images * 255).round() / 255)
+        rounded = self.predict(self.data.depth.round(result.images))
         pixels, counted = won(threat, batch, prediction, clean, perturbed.zones)
-        pixels_8bit, _ = won(threat, batch, rounded, clean, perturbed.zones)
-        return {"raw_size": result.raw_size, "won_pixels": pixels, "won_pixels_8bit": pixels_8bit, "aimed": counted}
+        still, _ = won(threat, batch, rounded, clean, perturbed.zones)
+        return {"raw_size": result.raw_size, "won_pixels": pixels, "won_pixels_8bit": still, "aimed": counted}
 
     def _object_rows(self, row: Row, sample: Sample, maps: Mapping[str, Tensor]) -> Iterator[Row]:
         """Yield how many pixels of each true object are right before, after, and both."""

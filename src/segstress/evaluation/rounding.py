@@ -1,4 +1,4 @@
-"""After a run: do its images still do harm once they are rounded to 8 bits, as any file or screen will do?"""
+"""After a run: do its images still do harm once they are rounded as files of the source are?"""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ def round_off(run: Run, cells: Sequence[Cell], worker: Worker) -> list[Diagnosis
     diagnoses = []
     for cell in (cell for cell in cells if cell.perturbation["kind"] == "attack"):
         exact, rounded = _accuracies(run, cell, worker)
+        depth = worker.referee(cell).data.depth
         if rounded > exact + LOST:
             flag = Flag(
-                "eight-bit",
-                f"{cell.names['perturbation']} leaves {exact:.1%} accuracy, but {rounded:.1%} with 8-bit images",
-                "harm that lies between two grey levels is lost in every file, camera and screen",
+                "rounding",
+                f"{cell.names['perturbation']} leaves {exact:.1%} accuracy, but {rounded:.1%} with {depth} images",
+                "harm that lies between two levels is lost in every file of that depth, and on every screen",
                 "report both figures (segstress verify prints them), or attack with a radius of some grey levels",
             )
             diagnoses.append(Diagnosis(cell.names["model"], cell.names["data"], (flag,)))
@@ -42,7 +43,7 @@ def _accuracies(run: Run, cell: Cell, worker: Worker) -> tuple[float, float]:
         truth = torch.from_numpy(maps[f"truth|{key.partition('|')[2]}"].astype(np.int64)).to(pixels.device)
         try:
             exact, rounded = (
-                _correct(referee.predict(version), truth) for version in (pixels, (255 * pixels).round() / 255)
+                _correct(referee.predict(version), truth) for version in (pixels, referee.data.depth.round(pixels))
             )
         except Exception:  # noqa: BLE001 - the run is done, and a model that fails here cannot take it back
             continue

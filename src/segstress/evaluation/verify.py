@@ -46,13 +46,14 @@ class Verdict:
     repeated: int  # images attacked again from their seeds
     faults: tuple[str, ...]
     accuracy: float  # of the kept images, as stored
-    accuracy_8bit: float  # of the same images after rounding to 8 bits
+    accuracy_rounded: float  # of the same images after rounding to the depth of their source
+    depth: str = ""  # of the source, such as 8-bit
     rounding: str = ""  # why counts may differ a little; nothing where they must be equal
 
     @property
     def accuracies(self) -> tuple[float, float]:
-        """Of the kept images, as stored and at 8 bits."""
-        return self.accuracy, self.accuracy_8bit
+        """Of the kept images, as stored and rounded."""
+        return self.accuracy, self.accuracy_rounded
 
     @property
     def sound(self) -> bool:
@@ -112,9 +113,9 @@ def _verify(run: Run, cell: Cell, worker: Worker, draw: Draw, rounding: str) -> 
     doubtful = {*unlike_clean(run, cell, clean, exact=not rounding), *(judged.doubtful if not rounding else ())}
     problems, repeated = again.differences(drawn | doubtful)
     problems = [*_foreign(run, cell, worker), *disagreements(run, cell), *judged.problems, *problems]
-    right, right_8bit, total = np.sum(list(judged.seen.values()), axis=0) if judged.seen else (math.nan, math.nan, 1)
-    found = tuple(dict.fromkeys(problems))
-    return Verdict(cell.label, len(judged.seen), repeated, found, right / total, right_8bit / total, rounding)
+    right, still, total = np.sum(list(judged.seen.values()), axis=0) if judged.seen else (math.nan, math.nan, 1)
+    found, depth = tuple(dict.fromkeys(problems)), str(referee.data.depth)
+    return Verdict(cell.label, len(judged.seen), repeated, found, right / total, still / total, depth, rounding)
 
 
 def _beside(one: Cell, other: Cell) -> bool:
@@ -135,7 +136,7 @@ class Judged:
     """What kept images showed when they were judged again."""
 
     problems: tuple[str, ...]
-    seen: Mapping[tuple[str, str], tuple[int, int, int]]  # (image, goal) -> pixels right, right at 8 bits, counted
+    seen: Mapping[tuple[str, str], tuple[int, int, int]]  # (image, goal) -> pixels right, right once rounded, counted
     doubtful: frozenset[str] = frozenset()  # images whose counts differ by so little that rounding might do it
 
 
@@ -157,13 +158,13 @@ def _judge(again: Again, referee: Referee) -> Judged:
             problems += _lengths(rows.get((id_, goal), {}), id_, goal, pixels - batch.images)
             place, size = places.get(id_, (0, 1))
             tally = _count(referee, batch, _predict(referee, pixels.expand(size, -1, -1, -1))[place : place + 1])
-            tally_8bit = _count(referee, batch, _predict(referee, (pixels * 255).round() / 255))
+            tally_rounded = _count(referee, batch, _predict(referee, referee.data.depth.round(pixels)))
             before, after = ({goal: value} if value is not None else {} for value in (stored.get((id_, goal)), tally))
             fault = "" if random and size > 1 else differs(id_, goal, before, after, exact=False)
             problems += [fault] if fault else []
             if goal in before and not fault and not agree(before[goal], tally, exact=True):
                 doubtful.add(id_)
-            seen[id_, goal] = (tally[:, HITS].sum(), tally_8bit[:, HITS].sum(), tally[:, ACTUAL].sum())
+            seen[id_, goal] = (tally[:, HITS].sum(), tally_rounded[:, HITS].sum(), tally[:, ACTUAL].sum())
         if cell.perturbation["kind"] == "multi-attack":
             wrong, near = _together(referee, cell.perturbation, kept, stored)
             problems += wrong
@@ -212,11 +213,11 @@ def _judge_parts(run: Run, cell: Cell, referee: Referee) -> Judged:
         pixels = torch.from_numpy(image)[None].to(batch.images)
         problems += [f"{id_} ({goal}): {fault}" for fault in _faults(referee, batch, goal, pixels)]
         part = _object(referee, batch, example_number(key))
-        stands, stands_8bit = (
-            _right(referee, batch, part, version) for version in (pixels, (pixels * 255).round() / 255)
+        stands, still = (
+            _right(referee, batch, part, version) for version in (pixels, referee.data.depth.round(pixels))
         )
         problems += [f"{id_} ({goal}): {stands} pixels of the object are right"] if stands else []
-        seen[id_, key] = (stands, stands_8bit, int(part.sum()))
+        seen[id_, key] = (stands, still, int(part.sum()))
     return Judged(tuple(problems), seen)
 
 

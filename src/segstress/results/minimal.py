@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
-from ..core import BadInput, Norm
+from ..core import BadInput, Norm, depth_of
 from ..core.shares import suffices
 from ..runtime import Cell
 from . import timings
@@ -35,7 +35,8 @@ class MinimalResult:
     l1: float
     longest: float  # that any delta in the box can be: what a failure counts as
     won: float  # share of pixels
-    success_8bit: bool  # still, after rounding to 8 bits
+    success_rounded: bool  # still, after rounding to the depth of the source
+    depth: str  # such as 8-bit
     forwards: int
     backwards: int
     seconds: float  # of wall time, an equal part of that of the images attacked together
@@ -87,7 +88,8 @@ def _results(
             **{norm: row[norm] for norm in ("linf", "l2", "l1")},
             longest=_longest(threat.norm, row["channels"] or RGB, row["height"] * row["width"]),
             won=row["won_pixels"] / max(row["aimed"], 1),
-            success_8bit=suffices(row["won_pixels_8bit"], row["aimed"], share),
+            success_rounded=suffices(row["won_pixels_8bit"], row["aimed"], share),
+            depth=str(depth_of(cell.data.get("scale"))),
             forwards=row["forwards"],
             backwards=row["backwards"],
             seconds=seconds.get((cell.key, row["image"]), math.nan),

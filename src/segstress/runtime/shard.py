@@ -15,7 +15,7 @@ IMAGES = pa.schema(
     + [(name, pa.float64()) for name in ("margin_10", "margin_50", "margin_90")]
     + [(name, pa.int64()) for name in ("forwards", "backwards", "seed", "height", "width", "correct", "valid")]
     + [(name, pa.int64()) for name in ("won_pixels", "won_pixels_8bit", "aimed", "channels")]
-)
+)  # won_pixels_8bit: at the depth of the source; its name is of a time when that was always 8 bits
 LATER = {
     "images": (
         *("correct", "valid", "margin_10", "margin_50", "margin_90"),

@@ -224,7 +224,7 @@ def random_pairs():
         (lambda images, masks: 7, "found int"),
         (lambda images, masks: [{"picture": images[0]}], "found \\['picture'\\]"),
         (lambda images, masks: random_pairs()(images, masks), "random augmentation"),
-        (lambda images, masks: ((255 * images).long(), masks), "expected uint8 or floats"),
+        (lambda images, masks: ((255 * images).long(), masks), "floats in \\[0, 1\\] or a scale, found int64"),
         (lambda images, masks: (images[:, :2], masks), "takes images of 3 channels, the data has 2"),
     ],
 )

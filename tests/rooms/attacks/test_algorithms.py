@@ -18,9 +18,13 @@ def watch(spec, model, batch):
     """Every image that the model is shown after the clean one."""
     seen = []
     handle = model.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0].detach().clone()))
-    Attack(algorithm=attacks.build(spec), threat=Threat(radius=RADIUS)).perturb(model, batch, 3)
+    attack_of(spec).perturb(model, batch, 3)
     handle.remove()
     return seen[1:]
+
+
+def attack_of(spec):
+    return Attack(algorithm=attacks.build(spec), threat=Threat(radius=RADIUS))
 
 
 def clip(x, image):
@@ -67,9 +71,18 @@ def test_one_step_goes_to_the_border(case):
     model, batch = case
     leaf = batch.images.clone().requires_grad_()
     gradient = torch.autograd.grad(cross_entropy(model, leaf, batch), leaf)[0]
-    clean, stepped = watch("fgsm", model, batch)
-    assert torch.equal(clean, batch.images)
-    assert torch.allclose(stepped, clip(batch.images + RADIUS * gradient.sign(), batch.images), atol=1e-12)
+    done = attack_of("fgsm").perturb(model, batch, 3)
+    stepped = clip(batch.images + RADIUS * gradient.sign(), batch.images)
+    assert done.forwards.tolist() == done.backwards.tolist() == [1], "one step looks once, and compares nothing"
+    assert torch.allclose(done.results[0].images, stepped, atol=1e-12)
+
+
+def test_one_step_is_returned_though_the_image_itself_does_more_harm(case):
+    model, batch = case
+    labels = (model(batch.images).argmax(1) + 1) % 4  # nothing is right, so that no step can help
+    wrong = Batch(ids=batch.ids, images=batch.images, labels=labels, valid=batch.valid)
+    (result,) = attack_of("fgsm").perturb(model, wrong, 3).results
+    assert not torch.equal(result.images, batch.images)
 
 
 class RowBrightness(nn.Module):

@@ -75,16 +75,17 @@ class Reference:
                     eta, x, gradient = eta / 2, best_x, best_gradient
                 best_before, since = best, 0
                 window = max(window - max(int(0.03 * self.steps), 1), max(int(0.06 * self.steps), 1))
+        self.highest = best_x
         return visited, lowest_x
 
 
 def watch(algorithm, model, batch):
-    """Every image that the model is shown, between the clean one and the result."""
+    """Every image that the model is shown by the search itself, and the one returned."""
     seen = []
     handle = model.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0].detach().clone()))
-    Attack(algorithm=algorithm, threat=Threat(radius=RADIUS)).perturb(model, batch, 3)
+    result = Attack(algorithm=algorithm, threat=Threat(radius=RADIUS)).perturb(model, batch, 3).results[0]
     handle.remove()
-    return seen[1:-1]
+    return (seen if algorithm.keep == "last" else seen[1:-1]), result.images
 
 
 @pytest.mark.parametrize("first", ["start", "zero"])
@@ -92,17 +93,20 @@ def watch(algorithm, model, batch):
 def test_follows_the_reference_step_by_step(loss, first):
     model = toy_model()
     batch = toy_batch(model).pick([1])
-    seen = watch(APGD(loss=loss, steps=40, first=first), model, batch)
-    visited, _ = Reference(model, batch, loss, RADIUS, 40, wrapped=first == "zero").run(seen[0])
+    seen, returned = watch(APGD(loss=loss, steps=40, first=first), model, batch)
+    reference = Reference(model, batch, loss, RADIUS, 40, wrapped=first == "zero")
+    visited, lowest = reference.run(seen[0])
     assert len(seen) == len(visited) == 41
     for ours, theirs in zip(seen, visited, strict=True):
         assert torch.allclose(ours, theirs, atol=1e-12)
+    assert torch.allclose(returned, reference.highest, atol=1e-12), "apgd returns the iterate of the highest loss"
+    assert not torch.equal(reference.highest, lowest), "which has the fewest right pixels too, so this tells nothing"
 
 
 def test_progressive_radius_follows_the_reference_stage_by_stage():
     model = toy_model()
     batch = toy_batch(model).pick([0])
-    seen = watch(APGD(loss="masked-ce", steps=40, progressive=True), model, batch)
+    seen, _ = watch(attacks.build("progressive-mce?steps=40"), model, batch)
     assert len(seen) == 13 + 13 + 17
     start, begin = seen[0], 0
     for multiple, steps in ((2, 12), (1.5, 12), (1, 16)):
@@ -142,7 +146,7 @@ def test_a_budget_too_small_for_three_stages_is_kept():
 def test_the_first_start_is_drawn_from_the_larger_ball():
     model = toy_model()
     batch = toy_batch(model, side=24).pick([0])
-    first = watch(APGD(steps=10, progressive=True), model, batch)[0]
+    first = watch(APGD(steps=10, progressive=True), model, batch)[0][0]
     free = (batch.images > 2 * RADIUS) & (batch.images < 1 - 2 * RADIUS)
     delta = (first - batch.images)[free]
     assert 1.9 * RADIUS < delta.abs().max() <= 2 * RADIUS

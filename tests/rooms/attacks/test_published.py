@@ -263,7 +263,7 @@ def test_projected_adam_returns_its_last_iterate_of_as_many_passes_as_steps(case
     assert torch.equal(result.images, seen[-1]), "the last iterate of five steps is where the sixth begins"
 
 
-@pytest.mark.parametrize("name", ["segpgd", "cospgd", "mi-fgsm"])
+@pytest.mark.parametrize("name", ["bim", "segpgd", "cospgd", "pgd-region", "mi-fgsm"])
 def test_an_attack_of_equal_steps_returns_its_last_iterate_and_looks_no_further(name, case):
     model, batch = case
     attack = attack_of(attacks.build(f"{name}?steps=6"), RADIUS)

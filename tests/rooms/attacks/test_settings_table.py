@@ -12,9 +12,13 @@ from segstress.core import to_plain
 
 FOUND, CLEAN_START = None, False  # a step that is found or follows from the radius; a start at the image itself
 
-# arXiv:1706.06083 and what only changes its loss or its length.
+# Ours, after arXiv:1706.06083, and what only changes its loss or its length.
 PGD = {"loss": "ce", "steps": 40, "step": FOUND, "random_start": True, "keep": "best"}
-# Croce & Hein 2020 (arXiv:2003.01690): 100 steps at one radius, momentum 0.75.
+# arXiv:2207.12391 and arXiv:2302.02213: steps of 0.01 from a random start, last iterate.
+SEGMENTATION = PGD | {"step": 0.01, "keep": "last"}
+# arXiv:2504.01632: 50 steps of 4/255 from the image itself, last iterate.
+REGION = PGD | {"steps": 50, "step": 4 / 255, "random_start": CLEAN_START, "keep": "last"}
+# Croce & Hein 2020 (arXiv:2003.01690): 100 steps at one radius, momentum 0.75, the iterate of the highest loss.
 APGD = {
     "loss": "ce",
     "track": "ce",
@@ -23,14 +27,15 @@ APGD = {
     "random_start": True,
     "first": "start",
     "ties": "earlier",
-    "carry": "damage",
+    "carry": "track",
     "balance": "image",
-    "keep": "best",
+    "keep": "last",
 }
+OUR_APGD = APGD | {"carry": "damage", "keep": "best"}
 # arXiv:2306.12941: 300 steps split 3:3:4 over radii of 2, 1.5 and 1 eps, cross-entropy tracked; the iterate of lowest
 # pixel accuracy is returned, the later of equals; the first comparison of a run wraps to a loss of zero.
-SEA = APGD | {"steps": 300, "progressive": True, "first": "zero", "ties": "later", "keep": "accuracy"}
-OUR_SEA = APGD | {"steps": 300, "progressive": True}
+SEA = OUR_APGD | {"steps": 300, "progressive": True, "first": "zero", "ties": "later", "keep": "accuracy"}
+OUR_SEA = OUR_APGD | {"steps": 300, "progressive": True}
 # arXiv:2407.09150: Adam with AMSGrad, 200 steps of 2/255, mean loss, random start, last iterate.
 PADAM = {
     "loss": "ce",
@@ -68,21 +73,21 @@ BORDER = {"steps": 200, "longest": 0.5, "shortest": 0.01, "memory": 0.5, "change
 
 TABLE = {
     "pgd": PGD,
-    "fgsm": PGD | {"steps": 1, "random_start": CLEAN_START},
-    "bim": PGD | {"steps": 10, "random_start": CLEAN_START},
-    "segpgd": PGD | {"loss": "segpgd", "keep": "last"},
-    "cospgd": PGD | {"loss": "cospgd", "keep": "last"},
-    "rp-pgd": PGD | {"loss": "region"},
+    "fgsm": PGD | {"steps": 1, "random_start": CLEAN_START, "keep": "last"},
+    "bim": PGD | {"steps": 10, "step": 1 / 255, "random_start": CLEAN_START, "keep": "last"},
+    "segpgd": SEGMENTATION | {"loss": "segpgd"},
+    "cospgd": SEGMENTATION | {"loss": "cospgd"},
+    "pgd-rp": PGD | {"loss": "region"},
     "pgd-masked": PGD | {"loss": "masked-ce"},
-    "pgd-region": PGD | {"step": 4 / 255, "random_start": CLEAN_START},
-    "pgd-region-released": PGD | {"loss": "two-term", "step": 4 / 255, "random_start": CLEAN_START},
+    "pgd-region": REGION,
+    "pgd-region-released": REGION | {"loss": "two-term"},
     "mi-fgsm": {"loss": "ce", "steps": 10, "decay": 1.0, "keep": "last"},
     "patch": {"loss": "ce", "steps": 100, "rate": 0.05, "views": 0, "light": 0.1, "grain": 0.1, "shift": 0},
     "square": {"steps": 1000, "area": 0.8},
     "dla": {"steps": 200},
     "apgd": APGD,
-    "apgd-dlr": APGD | {"loss": "dlr", "track": "dlr", "carry": "track", "keep": "last"},
-    "apgd-margin": APGD | {"loss": "margin-clipped", "track": "margin-clipped"},
+    "apgd-dlr": APGD | {"loss": "dlr", "track": "dlr"},
+    "apgd-margin": OUR_APGD | {"loss": "margin-clipped", "track": "margin-clipped"},
     "sea-mce": SEA | {"loss": "masked-ce"},
     "sea-mce-bal": SEA | {"loss": "masked-ce-balanced", "balance": "split"},
     "sea-bce": SEA | {"loss": "segpgd"},

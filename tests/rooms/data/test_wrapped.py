@@ -60,3 +60,30 @@ def test_strange_labels_in_most_images_are_refused_at_once() -> None:
     with pytest.raises(BadInput, match=r"data: label id 9 .* \(in 2 of the first 3 masks\)") as caught:
         wrap(Arrays(strange=2), classes=4)
     assert not isinstance(caught.value, BadImage)
+
+
+BANDS = np.random.default_rng(0).integers(0, 4096, (6, 8, 5), dtype=np.uint16)
+MASK = np.zeros((6, 8), dtype=np.int64)
+
+
+@pytest.mark.parametrize("kind", [np.uint16, np.int32, np.float64])
+def test_other_numbers_are_divided_by_the_scale_that_is_given(kind: type) -> None:
+    (sample,) = wrap([(BANDS.astype(kind), MASK)], classes=2, scale=4095.0)
+    assert torch.equal(sample.image, torch.from_numpy((BANDS / 4095).astype(np.float32)).permute(2, 0, 1))
+    assert f"{np.dtype(kind)} divided by 4095" in sample.notes[0]
+
+
+def test_a_scale_is_never_guessed_and_must_reach_every_value() -> None:
+    with pytest.raises(BadInput, match=r"a scale, found uint16; .*wrap\(data, scale=65535\)"):
+        wrap([(BANDS, MASK)], classes=2)
+    with pytest.raises(BadInput, match="expected values from 0 to 255, found"):
+        wrap([(BANDS, MASK)], classes=2, scale=255.0)
+    with pytest.raises(BadInput, match=r"scale: expected the value that stands for 1, such as 65535, found 0\.0"):
+        wrap([(BANDS, MASK)], classes=2, scale=0.0)
+
+
+def test_the_scale_belongs_to_the_identity_and_tells_the_depth() -> None:
+    plain = wrap(Arrays(), classes=4)
+    deep, deeper = (wrap([(BANDS, MASK)], classes=2, scale=scale) for scale in (4095.0, 65535.0))
+    assert deep.fingerprint() != deeper.fingerprint()
+    assert [str(data.depth) for data in (plain, deep, deeper)] == ["8-bit", "12-bit", "16-bit"]

@@ -15,7 +15,7 @@ from segstress.planning.battery_files import battery as named
 from segstress.planning.battery_files import label as label_of
 from segstress.runtime import RunOptions
 
-ATTACKS = ["pgd?steps=1&random_start=false&step=0.001", "pgd-masked?steps=8", "rp-pgd?steps=8"]
+ATTACKS = ["fgsm?step=0.001&keep=best", "pgd-masked?steps=8", "pgd-rp?steps=8"]
 
 
 @pytest.fixture

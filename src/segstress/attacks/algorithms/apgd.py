@@ -22,7 +22,9 @@ EARLY = ((2.0, 0.3), (1.5, 0.3))  # multiples of the radius before it is one, an
 @attacks.register("apgd")
 @settings
 class APGD:
-    """Momentum, and a step halved where an image stalls (Croce & Hein 2020, arXiv:2003.01690, arXiv:2306.12941)."""
+    """Momentum, steps halved where an image stalls, the highest loss (Croce & Hein 2020, arXiv:2003.01690).
+
+    The radius that shrinks, and what is kept with it, are of arXiv:2306.12941."""
 
     seeks: ClassVar[Seeks] = "damage"
     reaches: ClassVar[float | None] = 1.5
@@ -35,9 +37,9 @@ class APGD:
         "start"  # what a stage's first loss is held against; SEA: zero; skip = none
     )
     ties: Literal["earlier", "later"] = "earlier"  # which of equally harmful iterates is kept; SEA: later
-    carry: Literal["damage", "track"] = "damage"  # what the iterate that a stage ends with has most of
+    carry: Literal["damage", "track"] = "track"  # what the iterate that a stage ends with has most of; SEA: damage
     balance: Literal["image", "split"] = "image"  # whose pixels weigh classes in balanced losses; split: give weights
-    keep: Keep = "best"  # iterate to return; SEA: accuracy; last = as `carry` says
+    keep: Keep = "last"  # iterate to return; last = as `carry` says; SEA: accuracy
 
     def run(self, problem: Problem) -> Deltas:
         """Run one stage for each radius, from the most harmful delta of the stage before."""

@@ -17,7 +17,10 @@ from ..search.problem import Problem
 @attacks.register("pgd")
 @settings
 class PGD:
-    """Steepest steps of one length, projected after each (Madry et al. 2018, arXiv:1706.06083)."""
+    """Steepest steps of one length, projected after each (Madry et al. 2018, arXiv:1706.06083).
+
+    The plain search that presets settle. Unsettled it is ours: its paper attacks classifiers, by steps that it gives
+    for their images only, so no figure of a segmentation model hangs on it, and the best iterate is kept."""
 
     seeks: ClassVar[Seeks] = "damage"
     reaches: ClassVar[float | None] = 1.5
@@ -25,7 +28,7 @@ class PGD:
     steps: Annotated[int, Field(ge=1)] = 40
     step: Radius | None = None  # length of a step; none = 2.5 radius / steps
     random_start: bool = True
-    keep: Keep = "best"  # iterate to return; papers: last
+    keep: Keep = "best"  # iterate to return; the papers of its presets: last
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """Climb from the start, every step as long as the last."""

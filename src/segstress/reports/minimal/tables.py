@@ -65,15 +65,16 @@ def table(results: Sequence[MinimalResult]) -> Table:
         Column("median_successes", "Median success", "number"),
         Column("mean_successes", "Mean success", "number"),
         Column("median_raw", "Before polish", "number"),
-        Column("success_8bit", "Broken at 8 bits", "share"),
+        Column("success_rounded", "Broken once rounded", "share"),
         Column("forwards", "Forwards an image", "number", hidden=True),
         Column("backwards", "Backwards an image", "number", hidden=True),
     )
     rows: Rows = tuple((*group, *_figures(members)) for group, members in groups(results).items())
+    depths = ", ".join(sorted({result.depth for result in results}))
     note = (
         "Linf sizes are in units of 1/255, others as they are; l0 counts changed pixels. Where no delta did enough,"
         " median and mean count the longest delta that the box allows (linf: 255/255). Sizes are upper bounds on the"
-        " true distance."
+        f" true distance. Rounded: to the depth of the source ({depths})."
     )
     return Table("minimal", "How small a change breaks the model", columns, rows, note)
 
@@ -91,7 +92,7 @@ def _figures(results: Sequence[MinimalResult]) -> tuple[int | float, ...]:
         float(np.median(successes)),
         float(np.mean(successes)),
         float(np.median(raw)),
-        float(np.mean([result.success_8bit for result in results])),
+        float(np.mean([result.success_rounded for result in results])),
         float(np.mean([result.forwards for result in results])),
         float(np.mean([result.backwards for result in results])),
     )
@@ -157,7 +158,7 @@ def listing(results: Sequence[MinimalResult], name: str, title: str) -> Table:
             for key in ("size", "raw_size", "linf", "l2", "l1")
         ),
         Column("won", "Pixels won", "share"),
-        Column("success_8bit", "Success at 8 bits"),
+        Column("success_rounded", "Success once rounded"),
         Column("forwards", "Forwards", "count"),
         Column("backwards", "Backwards", "count"),
         Column("seconds", "Seconds", "number"),
@@ -173,7 +174,7 @@ def listing(results: Sequence[MinimalResult], name: str, title: str) -> Table:
                 result.l2,
                 result.l1,
             ),
-            *(result.won, "yes" if result.success_8bit else "no", result.forwards, result.backwards, result.seconds),
+            *(result.won, "yes" if result.success_rounded else "no", result.forwards, result.backwards, result.seconds),
         )
         for result in results
     )
