@@ -2,27 +2,39 @@
 
     python bench/faults.py --kills 30 --flips 500
 
-A case is survived where the run, resumed, gives the tables of an undisturbed one byte for byte (measured seconds left
-out), or where the damage is named. It is silent where a figure changed and nothing said so.
+Every command runs in a process of its own, forked from this one, which has imported all that commands need: kills fall
+into the work and not into imports. A kill counts where it met the command alive. It is survived where the command,
+resumed, gives the tables of an undisturbed run byte for byte (measured seconds left out). Damage is survived where
+`report` gives the figures of before or names the fault, and, in shards, where a resume computes it again. A case is
+silent where a figure changed and nothing said so.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import os
 import shutil
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+import matplotlib.pyplot  # noqa: F401 - imported once, here, for all forks
+
+import segstress.contests
+import segstress.demo
+import segstress.fitting
+from segstress.cli.main import main as segstress
+from segstress.evaluation import evaluate
+from segstress.runtime import RunOptions
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
-SEGSTRESS = (sys.executable, "-c", "from segstress.cli.main import main; main()")
 MODEL, DATA = ("--model", "compact:cnn-normal"), ("--data", "shapes:test?count=6&size=32")
 SMALL = ("--workers", "1", "--shard-size", "2", "--out", "run")
 COMMANDS = {
@@ -35,13 +47,40 @@ COMMANDS = {
         *("--data", "shapes:train?count=16&size=32", "--validation", "shapes:val?count=4&size=32"),
     ),
 }
+PLAN = {
+    "models": ["compact:cnn-normal"],
+    "data": ["shapes:test?count=6&size=32"],
+    "perturbations": ["pgd?steps=4", "segpgd?steps=4"],
+    "eps": "8/255",
+    "numerics": {"batch_size": 2},
+}
 SOUND = 1  # the highest exit code of a command that did its work: 1 = some images failed
+SHARDS = 0.8  # share of the damages that hit shards; the others hit what lies beside them
+UNGUARDED = ("timings.csv", ".lock")  # what no figure is made of
 
 
-def segstress(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run one command to its end."""
-    command = [*SEGSTRESS, *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=1200)
+def start(folder: Path, work: Callable[..., object], *words: str) -> BaseProcess:
+    """Begin something in a fork whose words go to a file beside the run."""
+
+    def child() -> None:
+        os.chdir(folder)
+        with Path("said").open("w") as said:
+            os.dup2(said.fileno(), 1)
+            os.dup2(said.fileno(), 2)
+        work(list(words)) if words else work()
+
+    process = get_context("fork").Process(target=child)
+    process.start()
+    return process
+
+
+def finish(folder: Path, work: Callable[..., object], *words: str) -> tuple[int, str]:
+    """Do something to its end: exit code, and what it said."""
+    process = start(folder, work, *words)
+    process.join()
+    said = (folder / "said").read_text()
+    crashed = "Traceback" in said or "unexpected" in said
+    return 99 if crashed else process.exitcode or 0, said
 
 
 def figures(folder: Path) -> dict[str, bytes]:
@@ -60,43 +99,38 @@ def _content(path: Path) -> bytes:
     return repr([[row[place] for place in kept] for row in rows]).encode()
 
 
-def kills(name: str, count: int, chance: Random) -> tuple[int, int, int]:
+def kills(name: str, count: int) -> tuple[int, int, int]:
     """Kill a command at random moments, resume it, compare with an undisturbed run: cases, survived, silent."""
+    chance = Random(name)
     with TemporaryDirectory() as place:
         whole = Path(place) / "whole"
         whole.mkdir()
         begun = time.monotonic()
-        done = segstress(whole, *COMMANDS[name])
+        code, said = finish(whole, segstress, *COMMANDS[name])
         seconds, expected = time.monotonic() - begun, figures(whole)
-        if done.returncode > SOUND or not expected:
-            raise SystemExit(f"{name} does not run here: {done.stderr or done.stdout}")
-        outcomes = [
-            _killed(Path(place) / str(case), name, chance.uniform(0, seconds), expected) for case in range(count)
-        ]
+        if code > SOUND or not expected:
+            raise SystemExit(f"{name} does not run here: {said}")
+        outcomes = [_killed(Path(place) / "case", name, seconds, chance, expected) for _ in range(count)]
     return count, outcomes.count("equal"), outcomes.count("silent")
 
 
-def _killed(folder: Path, name: str, after: float, expected: dict[str, bytes]) -> str:
-    folder.mkdir()
-    process = subprocess.Popen(
-        [*SEGSTRESS, *COMMANDS[name]],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        process.wait(after)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    return _judge(folder, segstress(folder, *COMMANDS[name]), expected)
-
-
-def _judge(folder: Path, done: subprocess.CompletedProcess[str], expected: dict[str, bytes]) -> str:
-    """Tell whether figures are equal, or wrong with a word about it, or wrong in silence."""
-    if done.returncode <= SOUND and figures(folder) == expected:
+def _killed(folder: Path, name: str, seconds: float, chance: Random, expected: dict[str, bytes]) -> str:
+    """Kill a command at a moment at which it still runs, and resume it."""
+    killed = False
+    while not killed:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        process = start(folder, segstress, *COMMANDS[name])
+        process.join(chance.uniform(0, seconds))
+        killed = process.is_alive()
+        process.kill()
+        process.join()
+        seconds *= 0.8  # where it ended before the kill, the machine is quicker than it was
+    code, said = finish(folder, segstress, *COMMANDS[name])
+    if code <= SOUND and figures(folder) == expected:
         return "equal"
-    return "said" if done.returncode else "silent"
+    print(f"{name}: exit code {code}: {said}", file=sys.stderr, flush=True)
+    return "said" if code else "silent"
 
 
 def flip(path: Path, others: list[Path], chance: Random) -> None:
@@ -117,41 +151,59 @@ def delete(path: Path, others: list[Path], chance: Random) -> None:
 
 
 def swap(path: Path, others: list[Path], chance: Random) -> None:
-    """Put another shard's content in its place."""
-    path.write_bytes(chance.choice([other for other in others if other.suffix == path.suffix]).read_bytes())
+    """Exchange two files' contents, of one kind where there are several."""
+    mine, kind = path.read_bytes(), path.name.partition("-")[0]
+    differing = [other for other in others if other.read_bytes() != mine]
+    other = chance.choice([other for other in differing if other.name.partition("-")[0] == kind] or differing)
+    path.write_bytes(other.read_bytes())
+    other.write_bytes(mine)
 
 
-DAMAGES: dict[str, Callable[[Path, list[Path], Random], None]] = {
-    "bit flip": flip,
-    "truncation": truncate,
-    "deletion": delete,
-    "swap": swap,
-}
+DAMAGES = (flip, truncate, delete, swap)
 
 
-def damages(count: int, chance: Random) -> Iterator[tuple[str, int, int, int]]:
-    """Damage stored shards; report and verify must name it, or the figures must stay, and a resume must mend it."""
+def damages(count: int, names: list[str]) -> Iterator[tuple[str, int, int, int]]:
+    """Damage what is stored, in shards and beside them."""
     with TemporaryDirectory() as place:
         whole = Path(place) / "whole"
         whole.mkdir()
-        segstress(whole, *COMMANDS["attack"])
-        expected = figures(whole)
-        for name, damage in DAMAGES.items():
-            share = -(-count // len(DAMAGES))
-            outcomes = [_damaged(Path(place) / "case", whole, damage, chance, expected) for _ in range(share)]
-            yield f"{name} in a shard", share, share - outcomes.count("silent"), outcomes.count("silent")
+        finish(whole, _attack)
+        expected = finish(whole, segstress, "report", "run", "--json")
+        for where, share in (("in a shard", SHARDS), ("beside the shards", 1 - SHARDS)):
+            for damage in (damage for damage in DAMAGES if damage.__name__ in names):
+                title, cases, sharded = (
+                    f"{damage.__name__} {where}",
+                    round(count * share / len(DAMAGES)),
+                    where == "in a shard",
+                )
+                chance = Random(title)
+                outcomes = [_damaged(Path(place), sharded, damage, chance, expected) for _ in range(cases)]
+                silent, unmended = outcomes.count("silent"), outcomes.count("not mended")
+                yield title, cases, cases - silent - unmended, silent
 
 
-def _damaged(folder: Path, whole: Path, damage: Callable[..., None], chance: Random, expected: dict[str, bytes]) -> str:
+def _attack() -> None:
+    evaluate(PLAN, "run", RunOptions(workers=1, shard_size=2))
+
+
+def _damaged(place: Path, sharded: bool, damage: Callable[..., None], chance: Random, expected: tuple[int, str]) -> str:
+    """Damage one file of a copy; tell whether a report notices, and whether a resume mends."""
+    folder = place / "case"
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(whole, folder)
-    shards = sorted(path for path in (folder / "run").rglob("*") if path.suffix in (".parquet", ".zst"))
-    damage(chance.choice(shards), shards, chance)
-    told = _judge(folder, segstress(folder, "report", "run"), expected)
-    if told == "silent" and segstress(folder, "verify", "run").returncode:
-        return "said"
-    resumed = _judge(folder, segstress(folder, *COMMANDS["attack"]), expected)
-    return "silent" if "silent" in (told, resumed) else "said"
+    shutil.copytree(place / "whole", folder)
+    stored = sorted(path for path in (folder / "run").rglob("*") if path.is_file() and path.name not in UNGUARDED)
+    files = [path for path in stored if (path.suffix in (".parquet", ".zst")) == sharded]
+    damaged = chance.choice(files)
+    damage(damaged, files, chance)
+    code, said = finish(folder, segstress, "report", "run", "--json")
+    outcome = "equal" if (code, said) == expected else "said" if code in (1, 2) else "silent"
+    if sharded and outcome != "silent":
+        resumed = finish(folder, _attack)[0]
+        mended = resumed == 0 and finish(folder, segstress, "report", "run", "--json") == expected
+        outcome = outcome if mended else "not mended"
+    if outcome in ("silent", "not mended"):
+        print(f"{damage.__name__} {damaged}: {outcome}: {code} {said}", file=sys.stderr, flush=True)
+    return outcome
 
 
 def fuzzed(count: int) -> Iterator[tuple[str, int, int, int]]:
@@ -170,21 +222,23 @@ def fuzzed(count: int) -> Iterator[tuple[str, int, int, int]]:
         yield f"hostile {kind}", count, survived, 0
 
 
+NAMES = (*COMMANDS, *(damage.__name__ for damage in DAMAGES), "fuzz")
+
+
 def main() -> None:
     """Print the table, line by line as it is found."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=30, help="of each command")
     parser.add_argument("--flips", type=int, default=500, help="damages in all")
     parser.add_argument("--fuzz", type=int, default=260, help="cases of each kind")
-    parser.add_argument("--only", default="", help="commands to kill, by commas; default all")
+    parser.add_argument("--only", default=",".join(NAMES), help=f"some, by commas, of {', '.join(NAMES)}")
     given = parser.parse_args()
-    chance = Random(0)
     print("| class of fault | cases | survived | silent |\n|---|---:|---:|---:|", flush=True)
-    for name in given.only.split(",") if given.only else COMMANDS:
-        if given.kills:
-            row = kills(name, given.kills, chance)
-            print(f"| SIGKILL of {name} | {' | '.join(map(str, row))} |", flush=True)
-    for rows in (damages(given.flips, chance) if given.flips else (), fuzzed(given.fuzz)):
+    names = given.only.split(",")
+    for name in (name for name in COMMANDS if name in names):
+        row = kills(name, given.kills)
+        print(f"| SIGKILL of {name} | {' | '.join(map(str, row))} |", flush=True)
+    for rows in (damages(given.flips, names), fuzzed(given.fuzz) if "fuzz" in names else ()):
         for title, *row in rows:
             print(f"| {title} | {' | '.join(map(str, row))} |", flush=True)
 

@@ -5,19 +5,22 @@ python docs/list_dependencies.py > docs/dependencies.md
 
 from __future__ import annotations
 
-import hashlib
+import json
+import platform
 import re
+import subprocess
 import sys
 from importlib import metadata
 
 HEAD = """# Dependencies
 
 What `pip install 'segstress[dev,torchvision,smp,hf,onnx,mmseg,tiff,judge]'` brought when this list was made, as the
-installed packages say of themselves; `python docs/list_dependencies.py` makes it anew. The hash is sha256 over the
-lines of the package's RECORD that name a hash, sorted: it is equal where the same files were installed, whatever
-compiled files or scripts pip added. `pip install --constraint constraints.txt` pins the direct ones.
+installed packages say of themselves; `python docs/list_dependencies.py` makes it anew. The hash is the
+sha256 of the archive that `pip install package==version` takes for CPython {python} on {system} {machine}, as pip's
+report names it (`pip install --dry-run --no-deps --ignore-installed --report -`): write it behind `--hash=sha256:` in a
+file of requirements. Other platforms have other archives. `pip install --constraint constraints.txt` pins direct ones.
 
-| package | version | licence | asked for by | hash of its files |
+| package | version | licence | asked for by | sha256 of its archive |
 |---|---|---|---|---|"""
 NAME = re.compile(r"[A-Za-z0-9._-]+")
 LONGEST = 60  # characters of a licence
@@ -54,21 +57,25 @@ def licence(about: metadata.PackageMetadata) -> str:
     return text.replace("|", "/")[:LONGEST]
 
 
-def files_hash(name: str) -> str:
-    """Return a hash over the hashes of a package's own files."""
-    record = metadata.distribution(name).read_text("RECORD") or ""
-    kept = [line for line in record.splitlines() if "sha256=" in line and not line.startswith("..")]
-    kept = [line for line in kept if not re.search(r"/(INSTALLER|REQUESTED|direct_url\.json),", line)]
-    return hashlib.sha256("\n".join(sorted(kept)).encode()).hexdigest()
+def wheels(names: list[str]) -> dict[str, str]:
+    """Ask pip which archives it would install: package -> sha256."""
+    pinned = [f"{name}=={metadata.version(name)}" for name in names]
+    options = ("--dry-run", "--no-deps", "--ignore-installed", "--quiet", "--report", "-")
+    command = [sys.executable, "-m", "pip", "install", *options, *pinned]
+    report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    archives = {plain(item["metadata"]["name"]): item["download_info"]["archive_info"] for item in report["install"]}
+    return {name: archive.get("hashes", {}).get("sha256", "not given") for name, archive in archives.items()}
 
 
 def main() -> None:
     """Print the table."""
-    lines = [HEAD]
-    for name, by in sorted(asked().items()):
-        if name != "segstress":
-            about = metadata.metadata(name)
-            lines.append(f"| {about['Name']} | {about['Version']} | {licence(about)} | {by} | `{files_hash(name)}` |")
+    packages = {name: by for name, by in sorted(asked().items()) if name != "segstress"}
+    hashes = wheels(list(packages))
+    here = {"python": platform.python_version(), "system": platform.system(), "machine": platform.machine()}
+    lines = [HEAD.format(**here)]
+    for name, by in packages.items():
+        about = metadata.metadata(name)
+        lines.append(f"| {about['Name']} | {about['Version']} | {licence(about)} | {by} | `{hashes[name]}` |")
     sys.stdout.write("\n".join(lines) + "\n")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,45 @@ def edit_rows(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) ->
     """Change the rows of a table."""
     table = pq.read_table(path)
     pq.write_table(pa.Table.from_pylist([change(row) for row in table.to_pylist()], table.schema), path)
+
+
+def unkept(folder: Path) -> list[str]:
+    """Return the attacked images without a kept picture, in order."""
+    run = Run(folder)
+    cell = next(cell for cell in run.cells if cell.perturbation["kind"] == "attack")
+    return sorted(set(run.images(cell)["image"].to_pylist()) - set(run.kept(cell)))
+
+
+def worsen(folder: Path, images: Collection[str]) -> None:
+    """Make attacked images look worse by a pixel in counts and rows, with checksums, manifest and seal to match."""
+    worse: set[str] = set()
+    for path in sorted(folder.glob("cells/*linf*/images-*.parquet")):
+        worse |= _worsen_shard(path, path.with_name(path.name.replace("images", "counts", 1)), images)
+    assert worse == set(images), "some have no pixel to lose"
+    fit(folder)
+
+
+def _worsen_shard(rows: Path, counts: Path, images: Collection[str]) -> set[str]:
+    right: dict[tuple[str, str], int] = {}
+    worse: set[tuple[str, str]] = set()  # each image and goal once
+
+    def count(row: dict[str, Any]) -> dict[str, Any]:
+        key = row["image"], row["goal"]
+        if row["image"] not in images or (row["zone"], row["state"]) != ("all", "perturbed"):
+            return row
+        if key not in worse and row["hits"]:
+            worse.add(key)
+            row = row | {"hits": row["hits"] - 1}
+        right[key] = right.get(key, 0) + row["hits"]
+        return row
+
+    def score(row: dict[str, Any]) -> dict[str, Any]:
+        correct = right.get((row["image"], row["goal"]))
+        return row if correct is None else row | {"correct": correct, "damage": 1 - correct / row["valid"]}
+
+    edit_rows(counts, count)
+    edit_rows(rows, score)
+    return {image for image, _ in worse}
 
 
 def fit(folder: Path) -> None:

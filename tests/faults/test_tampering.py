@@ -132,6 +132,17 @@ def test_a_shard_of_another_cell_is_foreign(sealed, tmp_path):
     assert not run["complete"]
 
 
+def test_lost_notes_of_the_doctor_are_named_and_written_again(sealed, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(sealed[0], folder)
+    (folder / "doctor.json").unlink()
+    (run,) = figures([folder])["runs"]
+    assert "doctor.json is missing" in run["damage"][0]
+    assert run["seal"] is None
+    evaluate({**PLAN, "numerics": {"batch_size": 2}}, folder, RunOptions(workers=1, shard_size=2))
+    assert told(folder) == sealed[1]
+
+
 @pytest.mark.parametrize("name", ["plan.yaml", "asked.json", "environment.json", "doctor.json"])
 def test_a_changed_letter_beside_the_shards_is_one_clear_line(name, sealed, tmp_path):
     folder = tmp_path / "run"

@@ -26,6 +26,7 @@ from ..core import (
     settings,
     stream,
 )
+from ..core.quantities import Count
 from ..metrics.counts import predict
 from ..metrics.objects import objects
 from .algorithm import Algorithm, attacks
@@ -63,8 +64,8 @@ class Alone:
     parts: Literal["objects", "pixels"]
     algorithm: Annotated[Algorithm, *attacks.field()]
     threat: Threat
-    number: Annotated[int, Field(ge=1)] = 200  # pixels drawn of each image, among the valid ones
-    together: Annotated[int, Field(ge=1)] = 2**17  # pixels in one pass, at least those of one copy; bounds memory
+    number: Count = 200  # pixels drawn of each image, among the valid ones
+    together: Annotated[int, Field(ge=1, le=2**31)] = 2**17  # pixels in a pass, at least one copy's; bounds memory
 
     region: ClassVar[None] = None
     stage: ClassVar[Stage] = "network"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 import torch
-from pydantic import Field, model_validator
+from pydantic import model_validator
 from torch import Tensor, nn
 
 from ..core import (
@@ -26,6 +26,7 @@ from ..core import (
     regions,
     settings,
 )
+from ..core.quantities import Count
 from ..metrics.counts import predict
 from .algorithm import Algorithm, attacks, needs_weights
 from .search.feasible import per_image
@@ -48,7 +49,7 @@ class Attack:
     region: Annotated[Region | None, *regions.field()] = None  # where it may act; none = everywhere
     aim: Annotated[Region | None, *regions.field()] = None  # what it must break; none = every valid pixel
     weights: tuple[float, ...] = ()  # of the classes, for balanced losses; none = 1 / pixels of the class in the image
-    draws: Annotated[int, Field(ge=1)] = 1  # passes averaged at each look, for models whose output is random
+    draws: Count = 1  # passes averaged at each look, for models whose output is random
     keep: Keep | None = None  # iterate to return (below); none = as the algorithm says, or else best
     clip: Literal["clamp", "rescale"] = "clamp"  # how a delta that was sought small is brought inside a finite radius
 

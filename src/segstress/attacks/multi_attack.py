@@ -26,6 +26,7 @@ from ..core import (
     seed_of,
     settings,
 )
+from ..core.quantities import Count, Pixels
 from ..metrics.counts import predict
 from .algorithm import Algorithm, attacks
 from .losses import View
@@ -51,9 +52,9 @@ class MultiAttack:
         None  # what they must break; none = all that is outside the region
     )
     attack: Annotated[Algorithm, *attacks.field()] = Field(default_factory=lambda: attacks.build(PAPER))
-    number: Annotated[int, Field(ge=1)] = 3
+    number: Count = 3
     every_iterate: bool = False  # a pixel is fooled if any step fooled it, not only the last
-    distances: tuple[Annotated[int, Field(ge=1)], ...] = ()  # edges of the rings around the region to count in, pixels
+    distances: tuple[Pixels, ...] = ()  # edges of the rings around the region to count in, pixels
 
     stage: ClassVar[Stage] = "network"
     parts: ClassVar[str] = ""

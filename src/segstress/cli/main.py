@@ -45,6 +45,7 @@ app.add_typer(mad.app, name="mad")
 app.add_typer(models.app, name="models")
 
 
+FULL = ("can't allocate memory", "Storage size calculation overflowed", "out of memory")  # torch's RuntimeErrors
 STOPPED = 130  # what typer makes of Ctrl-C
 
 
@@ -94,6 +95,7 @@ def _line(error: Exception) -> str:
 
     if isinstance(error, BadInput):
         return " ".join(str(error).split())
-    if isinstance(error, MemoryError):
-        return f"out of memory ({error}); ask for smaller images, smaller batches or fewer --workers"
-    return f"unexpected {type(error).__name__}: {str(error).partition(chr(10))[0]}; --debug shows where"
+    first = str(error).partition("\n")[0]
+    if isinstance(error, MemoryError) or any(words in str(error) for words in FULL):
+        return f"out of memory ({first}); ask for smaller images, smaller batches or fewer --workers"
+    return f"unexpected {type(error).__name__}: {first}; --debug shows where"

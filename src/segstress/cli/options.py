@@ -55,7 +55,7 @@ BatchSize = Annotated[
 Fold = Annotated[
     bool, Option("--fold", help="Search on a copy with BatchNorm folded into convolutions (part of the numerics).")
 ]
-Threads = Annotated[int, Option("--threads", min=1, help="Threads of each worker (part of the numerics).")]
+Threads = Annotated[int, Option("--threads", min=1, max=1024, help="Threads of each worker (part of the numerics).")]
 Dtype = Annotated[
     str,
     Option("--dtype", help="float32, float64, or bfloat16: attacks search in mixed precision, float32 judges."),
@@ -66,7 +66,7 @@ ChannelsLast = Annotated[
 Device = Annotated[str, Option("--device", help="cpu, cuda, cuda:1 ...")]
 Seed = Annotated[int, Option("--seed", help="Seed of every random draw.")]
 KeepImages = Annotated[bool, Option("--keep-images", help="Keep every perturbed image, not only those of the gallery.")]
-Workers = Annotated[int, Option("--workers", min=0, help="Worker processes; 0 = one for each core.")]
+Workers = Annotated[int, Option("--workers", min=0, max=1024, help="Worker processes; 0 = one for each core.")]
 ShardSize = Annotated[int, Option("--shard-size", min=1, help="Images written at a time, rounded up to whole batches.")]
 RetryErrors = Annotated[bool, Option("--retry-errors", help="Try the images again that had errors.")]
 OtherNumerics = Annotated[

@@ -10,6 +10,7 @@ from jaxtyping import Float32, Shaped
 from pydantic import Field
 
 from ..core import settings
+from ..core.quantities import Count
 from .perceptual import distance
 from .thresholds import Bounds
 
@@ -22,8 +23,8 @@ ID_TYPE = "S16"  # hexadecimal, the beginning of a content hash
 class Rule:
     """How the images of each subset are chosen."""
 
-    chosen: Annotated[int, Field(ge=1)] = 1  # images of each defender, attacker and class (K in the paper)
-    fetched: Annotated[int, Field(ge=1)] = 20  # candidates kept, so that a rejected image has a successor
+    chosen: Count = 1  # images of each defender, attacker and class (K in the paper)
+    fetched: Count = 20  # candidates kept, so that a rejected image has a successor
     highest: float = 1 - 1e-9  # images on which the two agree this much are no candidates
     near: Annotated[int, Field(ge=-1, le=64)] = 6  # bits of the perceptual hash; this near = the same; -1 = off
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import torch
 import yaml
@@ -17,6 +17,7 @@ from ..competition.select import Rule
 from ..competition.vocabulary import Vocabulary, read_vocabulary
 from ..core import BadImage, BadInput, import_source, settings, to_plain
 from ..core.files import write
+from ..core.quantities import Count, CountOrNone
 from ..data import Dataset, resize
 from ..data import load as load_data
 from ..models import Model, fingerprint, models
@@ -40,8 +41,8 @@ class Contest:
     metric: str = "miou"  # agreement of two maps: segstress list concordances
     scale: str = "pool"  # bounds on class size: pool (quartiles), none, voc, a YAML table, or labelled data
     rule: Rule = Rule()
-    copies: Annotated[int, Field(ge=0)] = 0  # pruned rivals of the first model
-    shard_size: Annotated[int, Field(ge=1)] = 32  # images written at a time; kept as begun
+    copies: CountOrNone = 0  # pruned rivals of the first model
+    shard_size: Count = 32  # images written at a time; kept as begun
     plugins: list[str] = Field(default_factory=list)
     numerics: Numerics = Numerics()
 

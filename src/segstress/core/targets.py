@@ -8,12 +8,13 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, runtime_check
 
 import torch
 from jaxtyping import Bool, Float, Int64
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 from torch import Tensor, nn
 
 from .batch import Batch
 from .configuration import settings
 from .errors import BadImage, BadInput
+from .quantities import CountOrNone
 from .registry import Registry
 
 
@@ -57,7 +58,7 @@ class Everywhere:
     """One class on every pixel, void or not: `class:3`, or simply `3`."""
 
     positional: ClassVar = "id"
-    id: Annotated[int, Field(ge=0)]
+    id: CountOrNone
 
     @property
     def label(self) -> str:

@@ -21,6 +21,7 @@ from .targets import TargetSetting
 Norm = Literal["linf", "l2", "l1", "l0"]  # l0 counts the pixels of which any channel has changed
 Stage = Literal["native", "network"]
 BALLS: tuple[Norm, ...] = ("linf", "l2")  # in which every attack works and can stay inside a radius
+LONGEST = 1_000_000  # radius in any norm; the l2 distance of black and white at the most pixels is 12,247
 
 
 @settings
@@ -39,6 +40,8 @@ class Threat:
             raise BadInput(
                 f'eps={self.radius:g} is outside [0, 1]: images are in [0, 1], so write eps="{self.radius:g}/255"'
             )
+        if LONGEST < self.radius < math.inf:
+            raise BadInput(f"eps={self.radius:g}: no two images are so far apart; expected at most {LONGEST:,}")
         if self.norm not in BALLS and math.isfinite(self.radius):
             raise BadInput(f"norm {self.norm}: expected a search for the smallest delta, found a radius; leave eps out")
         if not 0 < self.enough <= 1:

@@ -23,6 +23,7 @@ from ..core import (
     regions,
     settings,
 )
+from ..core.quantities import Pixels
 from .corruption import Altered, Corruption, alter, corruptions
 
 
@@ -37,8 +38,8 @@ class Corrupt:
     region: Annotated[Region | None, *regions.field()] = None  # none = everywhere
     apply: Literal["whole", "patches"] = "whole"  # corrupt the image and keep the region, or each patch by itself
     stage: Stage = "native"  # before or after the images are brought to the model's size
-    reference_size: Annotated[int, Field(ge=1)] | None = None  # shorter side that lengths in pixels are meant for
-    distances: tuple[Annotated[int, Field(ge=1)], ...] = ()  # edges of the rings around the region to count in, pixels
+    reference_size: Pixels | None = None  # shorter side that lengths in pixels are meant for
+    distances: tuple[Pixels, ...] = ()  # edges of the rings around the region to count in, pixels
 
     threat: ClassVar[None] = None
     parts: ClassVar[str] = ""

@@ -30,7 +30,6 @@ class Encoding(NamedTuple):
 
 PLAIN = Encoding()
 LARGEST = 600_000_000  # bytes of a file, and of what it unpacks to
-MOST_PIXELS = 50_000_000  # of an image: more do not pass through a network at once
 
 
 def load_array(path: Path, data: bytes, entry: str = "image") -> ndarray:

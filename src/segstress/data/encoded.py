@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, field_validator
 
 from ..core import BadImage, BadInput, Depth, depth_of, settings
+from ..core.quantities import Count
 from .arrays import CHANNELS, Encoding, Unsettled
 from .dataset import Dataset
 
@@ -21,7 +22,7 @@ class Encoded(Dataset):
 
     scale: Annotated[float, Field(gt=0)] | None = None  # the value that is 1; needed by all but 8-bit images
     channels: CHANNELS | None = None  # where arrays have them; none = the shortest side, refused where that is unclear
-    show: Annotated[tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_several)] = ()
+    show: Annotated[tuple[Count, ...], BeforeValidator(_several)] = ()
     # channels that pictures show, counted from 1: three, or one as grey; none = the first three
 
     @field_validator("show")

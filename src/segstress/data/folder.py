@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import field_validator, model_validator
 
 from ..core import BadInput, settings
+from ..core.quantities import MOST_CLASSES
 from .dataset import datasets
 from .encoded import Encoded
 from .files import Files, Pair, list_files, pair_up
@@ -33,6 +34,8 @@ class Folder(Encoded, Files):
     @classmethod
     def _name_classes(cls, value: Any, info: Any) -> Any:
         if isinstance(value, int):
+            if value > MOST_CLASSES:
+                raise BadInput(f"classes: expected at most {MOST_CLASSES:,}, found {value}")
             return [f"class {number}" for number in range(value)]
         return _read_lines(value, info) if isinstance(value, str) else value
 

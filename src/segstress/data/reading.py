@@ -21,7 +21,8 @@ from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
 from ..core import BadImage
-from .arrays import ARRAYS, LARGEST, MOST_PIXELS, PLAIN, Encoding, Unsettled, load_array, load_codes, load_tiff, scaled
+from ..core.quantities import MOST_PIXELS
+from .arrays import ARRAYS, LARGEST, PLAIN, Encoding, Unsettled, load_array, load_codes, load_tiff, scaled
 
 TIFF = (".tif", ".tiff")
 SUFFIXES = (".png", ".jpg", ".jpeg", *TIFF, ".bmp", ".webp", *ARRAYS)

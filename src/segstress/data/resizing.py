@@ -14,7 +14,8 @@ from pydantic import BeforeValidator, PlainSerializer, model_validator
 from torch import Tensor
 from torch.nn import functional
 
-from ..core import BadInput, settings
+from ..core import BadImage, BadInput, settings
+from ..core.quantities import MOST_PIXELS
 from .sample import Sample
 
 Sides = tuple[int, int]  # height, width
@@ -45,7 +46,7 @@ class Resize:
             case "none", 0:
                 return height, width
             case "exact", (int(new_height), int(new_width)) if min(new_height, new_width) > 0:
-                return new_height, new_width
+                return check_pixels(new_height, new_width)
             case "short" | "centre-crop", int(side) if side > 0:
                 factor = Fraction(side, min(height, width))
             case "centre-crop", (int(new_height), int(new_width)) if min(new_height, new_width) > 0:
@@ -56,7 +57,7 @@ class Resize:
                 factor = Fraction(str(share))  # through text, so that 0.3 of 10 pixels is 3
             case _:
                 raise BadInput(f"resize {self.rule} cannot take size {self.size}; {_EXPECTED}")
-        return max(1, math.floor(height * factor)), max(1, math.floor(width * factor))
+        return check_pixels(max(1, math.floor(height * factor)), max(1, math.floor(width * factor)))
 
     def crop(self, pixels: Shaped[Tensor, "*batch h w"]) -> Shaped[Tensor, "*batch new_h new_w"]:
         """Cut out the centre of scaled pixels, where the rule asks for it; an odd rest is left at the lower right."""
@@ -65,6 +66,13 @@ class Resize:
         height, width = self.size if isinstance(self.size, tuple) else (int(self.size), int(self.size))
         top, left = (pixels.shape[-2] - height) // 2, (pixels.shape[-1] - width) // 2
         return pixels[..., top : top + height, left : left + width]
+
+
+def check_pixels(height: int, width: int) -> Sides:
+    """Return the sides of an image, or refuse them before anything so large is made."""
+    if height * width > MOST_PIXELS:
+        raise BadImage(f"expected an image of at most {MOST_PIXELS:,} pixels, found {height} x {width}")
+    return height, width
 
 
 def parse_sides(text: str) -> int | Sides:

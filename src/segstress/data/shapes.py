@@ -9,20 +9,22 @@ import numpy as np
 import torch
 from jaxtyping import Int64, UInt8
 from numpy import ndarray
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from ..core import BadImage, digest, settings
+from ..core.quantities import PixelsOrNone
 from .dataset import Dataset, Sample, datasets
-from .resizing import parse_sides
+from .resizing import check_pixels, parse_sides
 from .scenes import CLASSES, SHIFTED, USUAL, draw_scene, find_border
 
 MOST = 10_000_000  # scenes in a split, so that splits share none
 FIRST_SEED = {"train": MOST, "val": 2 * MOST, "test": 3 * MOST, "pool": 4 * MOST, "holdout": 5 * MOST}
 
-Pixels = Annotated[int, Field(ge=8)]
+Side = Annotated[int, Field(ge=8)]
 SceneSize = Annotated[
-    Pixels | tuple[Pixels, Pixels],
+    Side | tuple[Side, Side],
     BeforeValidator(lambda value: parse_sides(value) if isinstance(value, str) else value),
+    AfterValidator(lambda size: check_pixels(*(size if isinstance(size, tuple) else (size, size))) and size),
 ]
 
 
@@ -40,10 +42,10 @@ class Shapes(Dataset):
 
     positional: ClassVar = "split"
     split: Literal["train", "val", "test", "pool", "holdout"] = "test"
-    count: Annotated[int, Field(ge=1, le=MOST)] = 24
+    count: Annotated[int, Field(ge=1, le=1_000_000)] = 24
     size: SceneSize = 96  # pixels, or height x width
     grain: Annotated[float, Field(ge=0, le=1)] = 0.024  # 6.1/255; 0 switches it off
-    border: Annotated[int, Field(ge=0)] = 0  # pixels on each side of an object's outline that are void
+    border: PixelsOrNone = 0  # pixels on each side of an object's outline that are void
     labelled: bool | None = None  # none: every split but the pool
 
     classes = CLASSES

@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from ..results.run import Run
+from ..results.seal import NOTES
 from ..results.study import Study
 from ..runtime import read_json, write_json
 from .examination import CHECKS
 from .flag import Diagnosis, Flag
 from .results import doubt
 
-FILE = "doctor.json"
-
 
 def keep_notes(folder: Path, diagnoses: Iterable[Diagnosis]) -> None:
     """Write what was found, in place of what was written before."""
     plain = [asdict(diagnosis) for diagnosis in diagnoses]
-    write_json(folder / FILE, {"notes": plain})
+    write_json(folder / NOTES, {"notes": plain})
 
 
 def annotate(study: Study, run: Run) -> Study:
@@ -53,6 +52,6 @@ def read_notes(folder: Path, model: str, data: str) -> list[Flag]:
 
 
 def _entries(folder: Path, model: str, data: str) -> list[dict[str, Any]]:
-    path = folder / FILE
+    path = folder / NOTES
     entries = read_json(path, items="notes")["notes"] if path.exists() else []
     return [entry for entry in entries if (entry["model"], entry["data"]) == (model, data)]

@@ -15,6 +15,7 @@ from torch import nn
 
 from ..core import BadInput, Seed, import_source, settings, to_plain
 from ..core.files import alone, write
+from ..core.quantities import Count, Threads
 from ..data import load as load_data
 from ..models import models
 from ..models.weights import fill
@@ -25,7 +26,6 @@ from ..training import Augmentation, Backbone, Checkpoints, Recipe, Task, Watche
 from ..training.batches import Reader
 from ..training.trainee import Trainee, adapt
 
-Count = Annotated[int, Field(ge=1)]
 Spec = str | dict[str, Any]
 
 
@@ -51,7 +51,7 @@ class TrainingPlan:
     kept: Annotated[int, Field(ge=0)] = 0  # images held in memory once they are read
     seed: Seed = 0
     device: str = "cpu"
-    threads: Count = 1
+    threads: Threads = 1
     mixed: bool = False  # bfloat16 where torch thinks it safe
     plugins: list[str] = Field(default_factory=list)  # modules or files that register more
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import torch
-from pydantic import Field
 from torch import nn
 
-from ..core import settings
+from ..core import Seed, settings
+from ..core.quantities import Classes
 from .checkpoint import restore
 from .model import Model, check_known, models, readable
 from .networks.convolutional import Convolutional
@@ -32,9 +32,9 @@ class Compact(Model):
 
     positional: ClassVar = "name"
     name: str = "cnn-normal"
-    classes: Annotated[int, Field(ge=1)] = 7  # of an untrained network
-    channels: Annotated[int, Field(ge=1)] = 3  # of its images
-    seed: int = 0  # of its first weights
+    classes: Classes = 7  # of an untrained network
+    channels: Classes = 3  # of its images
+    seed: Seed = 0  # of its first weights
 
     @property
     def label(self) -> str:

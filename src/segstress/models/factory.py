@@ -10,6 +10,7 @@ from pydantic import Field
 from torch import nn
 
 from ..core import BadInput, settings
+from ..core.quantities import Classes
 from .functions import find_function, source_file
 from .model import models, readable
 from .weights import Weighted
@@ -22,7 +23,7 @@ class Factory(Weighted):
 
     positional: ClassVar = "function"
     function: str  # file.py:function or module:function
-    classes: int | None = None  # given to the function when it is set
+    classes: Classes | None = None  # given to the function when it is set
     arguments: dict[str, Any] = Field(default_factory=dict)  # further keywords for the function
 
     @property

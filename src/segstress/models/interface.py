@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from ..core import BadInput, settings
+from ..core.quantities import Pixels, PixelsOrNone
 
 
 def _several(value: Any) -> Any:
@@ -30,18 +31,17 @@ def _not_zero(numbers: tuple[float, ...]) -> tuple[float, ...]:
     return numbers
 
 
-Count = Annotated[int, Field(ge=1)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Numbers = Annotated[tuple[Finite, ...], BeforeValidator(_several), Field(min_length=1)]
-Size = Annotated[tuple[Count, Count], BeforeValidator(_pair)]  # height and width in pixels; one number is a square
+Size = Annotated[tuple[Pixels, Pixels], BeforeValidator(_pair)]  # height and width in pixels; one number is a square
 
 
 @settings
 class Pad:
     """The sides that a network demands: a multiple of something plus a rest, such as 8n + 1."""
 
-    multiple: Count = 32
-    plus: Annotated[int, Field(ge=0)] = 0
+    multiple: Pixels = 32
+    plus: PixelsOrNone = 0
 
     def missing(self, side: int) -> int:
         """Count the pixels by which a side falls short of the next size that fits."""
@@ -67,7 +67,7 @@ class Interface:
     stride: Size | None = None  # from one window to the next; by default two thirds of a window
     mirror: bool = False  # look at the mirrored image, or window, too and average both
     average: Literal["logits", "softmax"] = "logits"  # what is averaged over windows and mirror images
-    long_side: Count | None = None  # bring the longer side to so many pixels, and the answer back to the image's size
+    long_side: Pixels | None = None  # bring the longer side to so many pixels, and the answer back to the image's size
 
     @model_validator(mode="after")
     def _check(self) -> Interface:

@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from ..core import BadInput, settings
+from ..core.quantities import Classes
 from .frameworks import framework
 from .interface import Interface, Pad
 from .legend import Legend
@@ -33,7 +34,7 @@ class MMSeg(Weighted):
 
     positional: ClassVar = "config"
     config: str  # path of a config, or a name such as pspnet_r50-d8_4xb4-20k_voc12aug-512x512
-    classes: int | None = None  # in place of the config's
+    classes: Classes | None = None  # in place of the config's
 
     @property
     def label(self) -> str:
@@ -184,7 +185,7 @@ def _check_kind(model: Any, name: str) -> None:
         raise BadInput(f"config '{name}': {kinds[-1]} needs mmdet, which is not supported; take the model from hf")
 
 
-def _prepared(node: Any, classes: int | None) -> Any:
+def _prepared(node: Any, classes: Classes | None) -> Any:
     """Return rid a model's config of downloads, give it ordinary BatchNorm, which runs anywhere, and other classes."""
     if isinstance(node, list | tuple):
         return type(node)(_prepared(item, classes) for item in node)

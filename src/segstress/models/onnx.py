@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from ..core import BadInput, settings
+from ..core.quantities import Pixels
 from .frameworks import framework
 from .model import FileModel, first_line, models
 from .sizes import Side, Sized, first
@@ -22,7 +23,7 @@ TOLERANCE = 1e-3  # largest difference to onnxruntime, as a share of the largest
 class Onnx(FileModel):
     """A network in an ONNX file: `onnx:mine.onnx`; refused when its torch twin answers otherwise than onnxruntime."""
 
-    size: int = 64  # side of the image for that comparison where the file leaves it open
+    size: Pixels = 64  # side of the image for that comparison where the file leaves it open
 
     def network(self) -> nn.Module:
         """Make the torch twin, and compare it with the original on a random image."""

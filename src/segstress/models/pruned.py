@@ -9,7 +9,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from ..core import Spec, settings
+from ..core import Seed, Spec, settings
 from .interface import Interface
 from .legend import Legend
 from .model import Model, models
@@ -23,7 +23,7 @@ class Pruned(Model):
     positional: ClassVar = "of"
     of: str | dict[str, Any]  # spec of the model
     share: Annotated[float, Field(ge=0, lt=1)] = 0.2  # of each layer's weights
-    seed: int = 0  # which of several copies
+    seed: Seed = 0  # which of several copies
 
     @property
     def label(self) -> str:

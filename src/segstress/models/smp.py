@@ -9,6 +9,7 @@ from pydantic import Field
 from torch import nn
 
 from ..core import settings
+from ..core.quantities import Classes
 from .frameworks import IMAGENET, framework
 from .interface import Interface, Pad
 from .model import check_known, models, readable
@@ -23,8 +24,8 @@ class SMP(Weighted):
     positional: ClassVar = "architecture"
     architecture: str
     encoder: str = "resnet34"
-    classes: int = 21
-    channels: int = 3  # of the images
+    classes: Classes = 21
+    channels: Classes = 3  # of the images
     arguments: dict[str, Any] = Field(default_factory=dict)  # further keywords for smp.create_model
 
     @property

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from ..core import BadInput, settings
+from ..core.quantities import Classes
 from .frameworks import IMAGENET, framework
 from .interface import Interface
 from .legend import Legend
@@ -26,7 +27,7 @@ class Torchvision(Weighted):
 
     positional: ClassVar = "name"
     name: str
-    classes: int = 21
+    classes: Classes = 21
     transforms: str = (
         ""  # normalised and named as these weights are: DeepLabV3_ResNet50_Weights.COCO_WITH_VOC_LABELS_V1
     )

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from ..core import BadInput, digest, settings, to_plain
+from ..core.quantities import Count
 from .reading import checked, read_file, read_yaml
 
 
@@ -35,7 +36,7 @@ class Battery:
     about: str = ""
     version: Annotated[int, Field(ge=1)] = 1  # raised whenever its attacks or rules change, and named with every figure
     audit: Share = 0.0  # of the images that get all attacks first; 0 = no choice is made
-    fewest: Annotated[int, Field(ge=1)] = 8  # images of an audit
+    fewest: Count = 8  # images of an audit
     core: Annotated[int, Field(ge=0)] = 0  # so many of the first attacks are always kept
     tolerance: Share = 0.0  # by which the kept attacks' worst case of the sample may stay above that of all
     spend: Annotated[float, BeforeValidator(_share), Field(gt=0, le=1)] = 1.0  # most of the passes of all on all

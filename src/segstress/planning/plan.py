@@ -22,6 +22,7 @@ from ..core import (
     settings,
 )
 from ..core.fingerprints import fingerprints
+from ..core.quantities import Count
 from ..data import Dataset, datasets
 from ..data import load as load_data
 from ..data.palette import make_palette
@@ -64,7 +65,7 @@ class Plan:
     target: int | str | dict[str, Any] | None = None  # for attacks that name none: a class id, map:file.png ...
     weights: str | None = None  # the training split whose class frequencies balance attacks published with such weights
     objects: bool = False  # attack every object of the truth by itself, too
-    pixels: Annotated[int, Field(ge=1)] | None = None  # attack so many pixels of each image, each by itself, too
+    pixels: Count | None = None  # attack so many pixels of each image, each by itself, too
     alone: str | dict[str, Any] | None = None  # the attack that does so; none = the one that was found best for each
     seed: Seed = 0
     limit: Annotated[int, Field(ge=1)] | None = None  # images of each dataset, chosen by hash of their id

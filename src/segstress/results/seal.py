@@ -19,6 +19,7 @@ from .studies import read_choices
 from .study import Study
 
 SEAL = "seal.json"
+NOTES = "doctor.json"  # what speaks against the figures, written before the seal
 LENGTH = 32  # hex digits
 DESCRIBED = ("classes", "background", "void")  # of a dataset, on which figures depend
 DATED = ("begun",)  # of the surroundings, what says nothing about rounding
@@ -56,6 +57,8 @@ def read_seal(run: Run) -> tuple[Seal | None, str]:
         return None, ""
     if not path.exists():
         return None, f"{path.name} is missing: the run was not finished; run the same command again"
+    if not (run.folder / NOTES).exists():
+        return None, f"{NOTES} is missing, and with it what may speak against the figures; run the same command again"
     plain = read_json(path)
     manifests = {cell.key: read_manifest(run.store.place(cell)) for cell in run.cells}
     lacking = [key for key, manifest in manifests.items() if manifest is None]

@@ -12,6 +12,7 @@ import torch
 from pydantic import Field
 
 from ..core import BadInput, settings, to_plain
+from ..core.quantities import Threads
 from .checksums import read_json, write_json
 from .surroundings import DECIDING, code, host, versions
 
@@ -24,7 +25,7 @@ class Numerics:
 
     device: str = "cpu"
     batch_size: Annotated[int, Field(ge=0, le=2**31)] = 0  # images per pass; 0 = by the rule of planning/batching.py
-    threads: Annotated[int, Field(ge=1)] = 1  # of each worker
+    threads: Threads = 1  # of each worker
     dtype: Literal["float32", "float64", "bfloat16"] = "float32"  # bfloat16: attacks search so, float32 judges
     fold: bool = False  # BatchNorm into convolutions while attacks search; results are judged by the model itself
     channels_last: bool = False  # weights and activations in the memory order that some devices prefer

@@ -13,10 +13,10 @@ from torch import Generator, Tensor
 from torch.nn import functional
 
 from ..core import BadInput, settings
+from ..core.quantities import Pixels
 from ..data import Resize, Sample, resize
 
 Share = Annotated[float, Field(ge=0, le=1)]
-Pixels = Annotated[int, Field(ge=1)]
 
 
 @settings

@@ -10,6 +10,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import Radius, settings
+from ...core.quantities import Count
 from ..algorithm import Keep, Seeks, attacks
 from ..losses import Pixels, View
 from ..minimal.penalties import logit_ratio, penalty_slope, spare_hardest
@@ -32,13 +33,13 @@ class ALMAProx:
 
     seeks: ClassVar[Seeks] = "smallness"
     reaches: ClassVar[float | None] = 1.02
-    steps: Annotated[int, Field(ge=1)] = 500
+    steps: Count = 500
     rate: Radius | None = None  # first length of a step; none = found for each image, in a ball; paper: 0.001
     fade: Annotated[float, Field(gt=0, lt=1)] = 0.1  # share of the rate that is left at the last step
     memory: Annotated[float, Field(ge=0, lt=1)] = 0.8  # of the multipliers and of the squared gradient
     unit: Literal["constant", "differentiated"] = "constant"  # of the constraints; released: differentiated
     penalty: Literal["exact", "released"] = "exact"  # derivative of the penalty; released = as published, with its slip
-    prox_passes: Annotated[int, Field(ge=1)] = 8  # of the search for the prox's radius; 24 = as exact as released
+    prox_passes: Count = 8  # of the search for the prox's radius; 24 = as exact as released
     tolerance: Annotated[float, Field(ge=0)] = 0.0  # in logits, by which a pixel must be lost; released: 1e-4
     keep: Keep = "best"  # iterate to return; released: smallest
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import settings
+from ...core.quantities import Count
 from ..algorithm import Seeks, attacks
 from ..minimal.deciding import DecidingError, easiest_rivals
 from ..minimal.step_length import StepLength
@@ -32,7 +33,7 @@ class AnnealedBorder:
 
     seeks: ClassVar[Seeks] = "smallness"
     reaches: ClassVar[float | None] = 1.02
-    steps: Annotated[int, Field(ge=1)] = 200  # looks, those that choose the rivals included
+    steps: Count = 200  # looks, those that choose the rivals included
     longest: Annotated[float, Field(gt=0)] = 0.5  # first step, in radii
     shortest: Annotated[float, Field(ge=0)] = 0.01  # last step, in radii
     memory: Annotated[float, Field(ge=0, lt=1)] = 0.5  # of the running mean

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Float
-from pydantic import Field
 from torch import Tensor
 
 from ...core import settings
+from ...core.quantities import Count
 from ..algorithm import Keep, Seeks, attacks
 from ..losses import LossName
 from ..search.problem import Problem
@@ -30,7 +30,7 @@ class APGD:
     reaches: ClassVar[float | None] = 1.5
     loss: LossName = "ce"  # gives the gradient
     track: LossName = "ce"  # tells progress; masked losses fall as pixels are won, so they cannot
-    steps: Annotated[int, Field(ge=1)] = 100
+    steps: Count = 100
     progressive: bool = False  # first twice and 1.5 times the radius, for 30 % of the steps each
     random_start: bool = True
     first: Literal["start", "zero", "skip"] = (

@@ -10,6 +10,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import settings
+from ...core.quantities import Count
 from ...metrics.counts import count
 from ...metrics.scores import image_miou
 from ..algorithm import Keep, Seeks, attacks
@@ -28,7 +29,7 @@ class ASMA:
 
     seeks: ClassVar[Seeks] = "smallness"
     reaches: ClassVar[float | None] = None  # made for l2, and it never shrinks what succeeded
-    steps: Annotated[int, Field(ge=1)] = 500
+    steps: Count = 500
     base: Annotated[float, Field(gt=0)] = 0.05  # factor of a step; paper: 1e-7
     gain: Annotated[float, Field(ge=0)] = 0.1  # what full success adds to it; paper: 1e-6
     success: Literal["damage", "iou"] = "damage"  # what tells it: won pixels, or, as published, the IoU with the mask

@@ -10,6 +10,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import Radius, settings
+from ...core.quantities import Count
 from ..algorithm import Keep, Seeks, attacks
 from ..search.feasible import per_image
 from ..search.problem import Problem
@@ -24,7 +25,7 @@ class DAG:
 
     seeks: ClassVar[Seeks] = "smallness"
     reaches: ClassVar[float | None] = 1.3
-    steps: Annotated[int, Field(ge=1)] = 200
+    steps: Count = 200
     step: Radius = 0.003  # largest change of an element in a step; the paper's other: 0.001
     growth: Annotated[float, Field(ge=1)] = 1.05  # of the step from step to step; paper: 1
     box: Literal["project", "stick"] = "project"  # stick = as released: what once left [0, 1] is never moved again

@@ -11,6 +11,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import settings
+from ...core.quantities import Count, CountOrNone
 from ..algorithm import Keep, Seeks, attacks
 from ..losses import LossName
 from ..minimal.step_length import StepLength
@@ -28,7 +29,7 @@ class DDN:
     seeks: ClassVar[Seeks] = "smallness"
     reaches: ClassVar[float | None] = 1.02
     loss: LossName = "masked-margin"  # the paper's: ce
-    steps: Annotated[int, Field(ge=1)] = 200
+    steps: Count = 200
     step: Annotated[float, Field(gt=0)] = 1.0  # first length of a step, in its unit
     change: Annotated[float, Field(gt=0, lt=1)] = (
         0.05  # share by which the radius shrinks or grows; where the first is found, after the first success
@@ -36,9 +37,7 @@ class DDN:
     first: Annotated[float, Field(gt=0)] | None = None  # radius at the start; none = found; paper: 1
     unit: Literal["radius", "l2"] = "radius"  # of a step; l2 = as published, a fixed l2 length whatever the norm
     ball: Literal["inside", "surface"] = "inside"  # where an iterate lies; paper: on its surface, but for the box
-    levels: Annotated[int, Field(ge=0)] = (
-        0  # of a pixel, to which deltas on the surface are rounded; 0 = not; released: 256
-    )
+    levels: CountOrNone = 0  # of a pixel, to which deltas on the surface are rounded; 0 = not; released: 256
     keep: Keep = "best"  # iterate to return; paper: smallest
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:

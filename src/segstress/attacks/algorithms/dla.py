@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import cycle, islice
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
-from pydantic import Field
 from torch import Tensor
 
 from ...core import settings, uniform
+from ...core.quantities import Count
 from ..algorithm import Seeks, attacks
 from ..search.feasible import per_image
 from ..search.problem import Problem
@@ -25,7 +25,7 @@ class DLA:
 
     seeks: ClassVar[Seeks] = "damage"
     reaches: ClassVar[float | None] = None  # stripes cannot follow every pixel's own direction
-    steps: Annotated[int, Field(ge=1)] = 200  # queries: a fifth for stripes, the rest for flips
+    steps: Count = 200  # queries: a fifth for stripes, the rest for flips
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """Keep what lowers the image's mIoU."""

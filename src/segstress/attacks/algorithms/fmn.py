@@ -11,6 +11,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import settings
+from ...core.quantities import Count
 from ..algorithm import Keep, Seeks, attacks
 from ..losses import LossName
 from ..search.feasible import Feasible, PerImage, per_image
@@ -27,7 +28,7 @@ class FMN:
     seeks: ClassVar[Seeks] = "smallness"
     reaches: ClassVar[float | None] = 1.02
     loss: LossName = "masked-margin"  # the paper's: margin
-    steps: Annotated[int, Field(ge=1)] = 200
+    steps: Count = 200
     shrink: Annotated[float, Field(gt=0, lt=1)] = 0.05  # share by which the radius changes at first; 0.001 at last
     step: Annotated[float, Field(gt=0)] = 1.0  # first length of a step, in its unit; paper: 10 for linf, 1 for l2
     unit: Literal["radius", "l2"] = "radius"  # of a step; l2 = as published, a fixed l2 length whatever the norm

@@ -10,6 +10,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import settings
+from ...core.quantities import Count
 from ..algorithm import Keep, Seeks, attacks
 from ..losses import LossName
 from ..search.problem import Problem
@@ -23,7 +24,7 @@ class MIFGSM:
     seeks: ClassVar[Seeks] = "damage"
     reaches: ClassVar[float | None] = 1.5
     loss: LossName = "ce"
-    steps: Annotated[int, Field(ge=1)] = 10
+    steps: Count = 10
     decay: Annotated[float, Field(ge=0)] = 1.0  # what stays of the sum at each step
     keep: Keep = "last"  # iterate to return, the last as published
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import settings
+from ...core.quantities import Count
 from ..algorithm import Seeks, attacks
 from ..losses import LossName
 from ..search.problem import Problem
@@ -27,7 +28,7 @@ class Momentum:
     seeks: ClassVar[Seeks] = "damage"
     reaches: ClassVar[float | None] = 1.5
     loss: LossName = "annealed-error"
-    steps: Annotated[int, Field(ge=1)] = 200
+    steps: Count = 200
     longest: Annotated[float, Field(gt=0)] = 4.0  # first step, in radii
     shortest: Annotated[float, Field(ge=0)] = 0.01  # last step, in radii
     memory: Annotated[float, Field(ge=0, lt=1)] = 0.5  # of the running mean

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from jaxtyping import Float
-from pydantic import Field
 from torch import Tensor
 
 from ...core import Radius, settings
+from ...core.quantities import Count
 from ..algorithm import Keep, Seeks, attacks
 from ..losses import LossName
 from ..search.adam import Moments
@@ -23,7 +23,7 @@ class PAdam:
     seeks: ClassVar[Seeks] = "damage"
     reaches: ClassVar[float | None] = 1.5
     loss: LossName = "ce"
-    steps: Annotated[int, Field(ge=1)] = 200
+    steps: Count = 200
     rate: Radius = 2 / 255  # length of a step where the gradient is steady
     random_start: bool = True
     reduction: Literal["sum", "mean"] = "sum"  # of the loss over pixels; paper: mean, on which Adam's floor weighs

@@ -10,6 +10,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import settings, stream
+from ...core.quantities import Count, CountOrNone, PixelsOrNone
 from ..algorithm import Seeks, attacks
 from ..losses import LossName
 from ..search.adam import Moments
@@ -31,12 +32,12 @@ class Patch:
     seeks: ClassVar[Seeks] = "damage"
     reaches: ClassVar[float | None] = 1.5
     loss: LossName = "ce"
-    steps: Annotated[int, Field(ge=1)] = 100
+    steps: Count = 100
     rate: Annotated[float, Field(gt=0)] = 0.05  # length of a step, as a share of the radius
-    views: Annotated[int, Field(ge=0)] = 0  # changed views of the patch averaged at each step; 0 = the patch as it is
+    views: CountOrNone = 0  # changed views of the patch averaged at each step; 0 = the patch as it is
     light: Annotated[float, Field(ge=0)] = 0.1  # deviation of brightness and of contrast in a view
     grain: Annotated[float, Field(ge=0)] = 0.1  # deviation of the noise in a view
-    shift: Annotated[int, Field(ge=0)] = 0  # pixels by which a view may hang off its place, cut at the region's edge
+    shift: PixelsOrNone = 0  # pixels by which a view may hang off its place, cut at the region's edge
 
     def run(self, problem: Problem) -> Deltas:
         """Climb by running means of the gradient and of its square."""

@@ -10,6 +10,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import Radius, settings
+from ...core.quantities import Count
 from ..algorithm import Keep, Seeks, attacks
 from ..minimal.duals import Duals
 from ..minimal.step_length import SHARE, StepLength
@@ -27,7 +28,7 @@ class PDGD:
 
     seeks: ClassVar[Seeks] = "smallness"
     reaches: ClassVar[float | None] = None  # it measures in l2, whatever the norm of the threat
-    steps: Annotated[int, Field(ge=1)] = 500
+    steps: Count = 500
     rate: Radius | None = None  # first length of a step; none = found for each image; paper: 0.1
     fade: Annotated[float, Field(gt=0, le=1)] = 0.01  # share of the rate that is left at the last step
     norm_weight: Literal["ratio", "share"] = "ratio"  # what the norm weighs: over the pixels' weight, or by itself

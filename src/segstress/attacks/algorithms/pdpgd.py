@@ -9,6 +9,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import Norm, Radius, settings
+from ...core.quantities import Count
 from ..algorithm import Keep, Seeks, attacks
 from ..minimal.duals import Duals
 from ..minimal.prox import inner_prox, prox
@@ -28,7 +29,7 @@ class PDPGD:
     seeks: ClassVar[Seeks] = "smallness"
     reaches: ClassVar[float | None] = 1.02
     norms: ClassVar[tuple[Norm, ...]] = ("linf", "l2", "l1", "l0")
-    steps: Annotated[int, Field(ge=1)] = 500
+    steps: Count = 500
     rate: Radius | None = None  # first length of a step; none = found for each image, in a ball; paper: 0.01
     fade: Annotated[float, Field(gt=0, le=1)] = 0.01  # share of the rate that is left at the last step
     norm_weight: Literal["ratio", "share"] = "ratio"  # what the norm weighs: over the pixels' weight, or by itself

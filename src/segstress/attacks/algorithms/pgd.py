@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 from jaxtyping import Float
-from pydantic import Field
 from torch import Tensor
 
 from ...core import Radius, settings
+from ...core.quantities import Count
 from ..algorithm import Keep, Seeks, attacks
 from ..losses import LossName
 from ..search.problem import Problem
@@ -25,7 +25,7 @@ class PGD:
     seeks: ClassVar[Seeks] = "damage"
     reaches: ClassVar[float | None] = 1.5
     loss: LossName = "ce"
-    steps: Annotated[int, Field(ge=1)] = 40
+    steps: Count = 40
     step: Radius | None = None  # length of a step; none = 2.5 radius / steps
     random_start: bool = True
     keep: Keep = "best"  # iterate to return; the papers of its presets: last

@@ -10,6 +10,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import settings
+from ...core.quantities import Count
 from ..algorithm import Keep, Seeks, attacks
 from ..losses import LossName
 from ..search.feasible import PerImage, per_image
@@ -30,9 +31,9 @@ class Search:
     seeks: ClassVar[Seeks] = "smallness"
     reaches: ClassVar[float | None] = 1.3
     loss: LossName = "ce"
-    rounds: Annotated[int, Field(ge=1)] = 13
-    steps: Annotated[int, Field(ge=1)] = 40  # of each start of each round
-    starts: Annotated[int, Field(ge=1)] = 1  # the first from zero, or from the round before; the others at random
+    rounds: Count = 13
+    steps: Count = 40  # of each start of each round
+    starts: Count = 1  # the first from zero, or from the round before; the others at random
     step: Annotated[float, Field(gt=0)] = 0.1 / 3  # length of a step, in radii
     momentum: Annotated[float, Field(ge=0)] = 0.0
     bracket: Literal["geometric", "arithmetic"] = "geometric"  # arithmetic = as published: midpoints from [0, 2]

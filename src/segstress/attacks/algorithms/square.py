@@ -10,6 +10,7 @@ from pydantic import Field
 from torch import Tensor
 
 from ...core import settings, uniform
+from ...core.quantities import Count
 from ..algorithm import Seeks, attacks
 from ..search.problem import Problem
 from ..search.tracker import choose
@@ -24,7 +25,7 @@ class Square:
 
     seeks: ClassVar[Seeks] = "damage"
     reaches: ClassVar[float | None] = None  # needs many queries for each pixel
-    steps: Annotated[int, Field(ge=1)] = 1000  # queries
+    steps: Count = 1000  # queries
     area: Annotated[float, Field(gt=0, le=1)] = 0.8  # of the first squares, as a share of the image
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:

@@ -13,10 +13,10 @@ from torch import Tensor
 
 from ..batch import Batch
 from ..configuration import settings
+from ..quantities import Pixels, PixelsOrNone
 from ..seeding import stream
 from .region import regions
 
-Pixels = Annotated[int, Field(ge=1)]
 Rectangle = tuple[slice, slice]  # rows, columns
 Position = Literal["centre", "top-left", "top-right", "bottom-left", "bottom-right"]
 
@@ -99,8 +99,8 @@ class Box(Rectangles):
 class Given(Rectangles):
     """One rectangle in a given place: `rectangle?top=0&left=64&height=64&width=64`."""
 
-    top: Annotated[int, Field(ge=0)] = 0
-    left: Annotated[int, Field(ge=0)] = 0
+    top: PixelsOrNone = 0
+    left: PixelsOrNone = 0
     height: Pixels = 64
     width: Pixels = 64
 
