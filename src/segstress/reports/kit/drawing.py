@@ -92,7 +92,7 @@ def mosaic(rows: Sequence[Sequence[tuple[str, np.ndarray]]], least: int = 4) -> 
     columns = max(least, *map(len, rows))
     share = 1 / columns
     tall = [WIDTH * share * max(pixels.shape[0] / pixels.shape[1] for _, pixels in row) for row in rows]  # inches
-    words = [0.28 if any(word for word, _ in row) else 0.0 for row in rows]  # inches above each row
+    words = [0.14 * max(len(word.splitlines()) for word, _ in row) for row in rows]  # inches above each row
     height = sum(tall) + sum(words)
     figure = Figure(figsize=(WIDTH, height), facecolor=PAPER)
     bottom = 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Sequence
 
 LONGEST = 60  # characters of a name that are kept, from its end, where ids differ
@@ -24,10 +25,9 @@ def slugs(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def briefly(label: str, most: int = 36) -> str:
-    """Shorten a label so that it leaves room for the figure beside it: its middle goes where it is long."""
-    head = (most - 1) // 2
-    return label if len(label) <= most else f"{label[:head]}\N{HORIZONTAL ELLIPSIS}{label[head + 1 - most :]}"
+def in_lines(label: str, most: int = 36) -> str:
+    """Break a label into lines that leave room for the figure beside it; nothing of it is cut."""
+    return "\n".join(textwrap.wrap(label, most)) or label
 
 
 def percent(share: float) -> str:

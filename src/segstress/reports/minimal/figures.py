@@ -10,7 +10,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ...results.minimal import MinimalResult
 from ..kit.drawing import INK, Drawing, canvas, strokes
-from ..kit.naming import briefly, slugs
+from ..kit.naming import in_lines, slugs
 from .tables import BEST, by_setting, unit
 
 BEND = 2  # in 1/255: the axis is linear up to there, then logarithmic
@@ -75,7 +75,7 @@ def _draw(axis: Axes, attacks: Attacks, norm: str, *, falling: bool) -> None:
         levels = 100 - broken if falling else broken
         looks = {"color": INK, "linewidth": 3.0, "zorder": 1} if attack == BEST else stroke  # below what it equals
         results, heights = np.concatenate(([0], sizes, [edge])), np.append(levels, levels[-1])
-        axis.step(results, heights, where="post", label=briefly(attack), **looks)
+        axis.step(results, heights, where="post", label=in_lines(attack), **looks)
     if norm == "linf":
         axis.set_xscale("symlog", linthresh=BEND, linscale=2)
         axis.xaxis.set_major_locator(FixedLocator([tick for tick in TICKS if tick <= edge]))

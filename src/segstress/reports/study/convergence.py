@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter
 
 from ...metrics.counts import ACTUAL
 from ..kit.drawing import HARM, INK, PERCENT, Drawing, canvas, strokes
-from ..kit.naming import briefly
+from ..kit.naming import in_lines
 from ..kit.table import Column, Rows, Table
 from .assessment import Assessment
 from .registry import drawings, tables
@@ -101,7 +101,7 @@ def convergence_drawing(assessment: Assessment) -> Drawing | None:
     figure, (axis,) = canvas(3.4)
     for descent, stroke in zip(curves, strokes(len(curves)), strict=True):
         look = {"color": HARM, "linewidth": 2.2} if descent.label == BATTERY else stroke
-        axis.plot(descent.passes, descent.at(descent.passes), label=briefly(descent.label), **look)
+        axis.plot(descent.passes, descent.at(descent.passes), label=in_lines(descent.label), **look)
     axis.set(xscale="log", ylim=(0, None), xlabel="forward passes on each image", ylabel="pixels right, %")
     axis.set_xticks([passes for passes in ROUND if passes <= curves[-1].passes[-1]])
     axis.xaxis.set_major_formatter(FuncFormatter(lambda passes, _: f"{passes:,.0f}"))

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ...metrics.scores import image_miou
 from ..kit.drawing import CALM, HARM, INK, PALE, PERCENT, SOFT, Drawing, canvas
-from ..kit.naming import briefly, percent
+from ..kit.naming import in_lines, percent
 from .assessment import Assessment
 from .registry import drawings
 
@@ -74,12 +74,16 @@ def strongest(assessment: Assessment) -> Drawing | None:
     if not (assessment.measured and assessment.study.outcomes):
         return None
     figure, axes = canvas(0.9 + 0.26 * len(assessment.labels), 2)
+    spared = assessment.untried.any()
     for axis, score, name in zip(axes, ("accuracy", "nmiou"), ("by accuracy", "by mIoU"), strict=True):
         alone, first = assessment.strongest(score)
         labels = ["none (clean is lowest)", *assessment.labels[1:]]
         bars_at = range(len(labels))
-        axis.barh(bars_at, alone, color=HARM, height=0.7, label="alone")
-        bars = axis.barh(bars_at, first, left=alone, color=PALE, height=0.7, label="first of several equal")
+        if spared:  # ties with what was not tried are not known
+            bars = axis.barh(bars_at, alone + first, color=HARM, height=0.7, label="strongest of those tried")
+        else:
+            axis.barh(bars_at, alone, color=HARM, height=0.7, label="alone")
+            bars = axis.barh(bars_at, first, left=alone, color=PALE, height=0.7, label="first of several equal")
         axis.bar_label(bars, [f"{total}" for total in alone + first], padding=3)
         axis.set(title=name, xlabel="images", xlim=(0, 1.12 * max(1, (alone + first).max())))
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
@@ -87,8 +91,8 @@ def strongest(assessment: Assessment) -> Drawing | None:
     axes[1].set_yticklabels([])
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
     caption = "On how many images each perturbation did the most harm. Equal results go to the first in declared order."
-    if assessment.untried.any():
-        caption += " Ties with perturbations that skipped an image are not seen; --exhaustive shows them."
+    if spared:
+        caption += " Finished images were spared the rest of the battery; --exhaustive shows ties, and what each adds."
     return Drawing("strongest", "Which perturbation is strongest, image by image", caption, figure)
 
 
@@ -121,7 +125,7 @@ def area_axis(axis: Axes, largest: Sequence[int], label: str) -> None:
 
 def _top_down(axis: Axes, labels: Sequence[str]) -> None:
     """Put the first bar on top, its label beside it, and no line between."""
-    axis.set_yticks(range(len(labels)), [briefly(label) for label in labels])
+    axis.set_yticks(range(len(labels)), [in_lines(label) for label in labels])
     axis.invert_yaxis()
     axis.spines["left"].set_visible(False)
     axis.tick_params(axis="y", length=0)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 import numpy as np
 
 from ...results.study import Frame, Study
 from ..kit.drawing import Drawing, mosaic
-from ..kit.naming import percent
+from ..kit.naming import in_lines, percent
 from ..kit.pictures import Colours, paint, photograph, small_copy
 from .assessment import Assessment
 from .gallery import right
@@ -72,7 +71,7 @@ def _column(name: str, image: np.ndarray, labels: np.ndarray, colours: Colours) 
 
 def _words(name: str, frame: Frame, prediction: np.ndarray) -> str:
     """Return a name that fits above a picture, and the share of pixels right."""
-    return f"{textwrap.shorten(name, 28, placeholder='...')}\n{percent(right(frame.truth, prediction))} %"
+    return f"{in_lines(name, 24)}\n{percent(right(frame.truth, prediction))} %"
 
 
 def _map(labels: np.ndarray, colours: Colours) -> np.ndarray:

@@ -8,7 +8,6 @@ import numpy as np
 
 from ...metrics.scores import class_table
 from ...results.study import Study
-from ..kit.naming import plural
 from ..kit.table import Cell, Column, Rows, Table
 from .assessment import Assessment
 from .figure_names import headline, title
@@ -122,23 +121,21 @@ def perturbations(assessment: Assessment) -> Table:
 
 
 @tables.register("leave_out")
-def leave_out(assessment: Assessment) -> Table:
-    """Return one line per perturbation: by how much the worst case rises if it alone had not been tried."""
+def leave_out(assessment: Assessment) -> Table | None:
+    """Return one line per perturbation: by how much the worst case rises if it alone had not been tried.
+
+    Only of exhaustive runs: what the others would have left of an image that was spared them is not known."""
+    if assessment.untried.any() or len(assessment.labels) <= 2:
+        return None
     columns = (
         Column("perturbation", "Without"),
         *(Column(figure, f"{title(figure)}, rise", "share") for figure in headline()),
     )
     rows: Rows = tuple(
         (label, *(assessment.worst_without(figure, label) - assessment.worst_score(figure) for figure in headline()))
-        for label in (assessment.labels[1:] if len(assessment.labels) > 2 else ())
+        for label in assessment.labels[1:]
     )
-    missed = int(assessment.untried.sum())
-    note = (
-        f"Not every perturbation was tried on {plural(missed, 'image')}; what the others would have left of them is not"
-        " known, so these figures cannot be trusted. Run with --exhaustive to know."
-        if missed
-        else "A perturbation without which nothing rises added nothing that the others do not find."
-    )
+    note = "A perturbation without which nothing rises added nothing that the others do not find."
     return Table("leave_out", "Is every perturbation needed?", columns, rows, note)
 
 
