@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from . import options
+from .bundles import WorkerOptions
 from .console import console, show_line, show_summary
 
 Json = Annotated[bool, typer.Option("--json", help="Print every figure as JSON and write nothing.")]
@@ -47,6 +49,7 @@ Seed = Annotated[int | None, typer.Option(help="Repeat the draw of that seed; wi
 
 def verify(
     runs: options.Folders,
+    common: WorkerOptions,
     share: Share = "10%",
     everything: All = False,
     seed: Seed = None,
@@ -60,7 +63,12 @@ def verify(
     from ..evaluation.verify import verify
 
     part = read_share(share)
-    verdicts = [verdict for run in runs for verdict in verify(run, part, everything=everything, seed=seed)]
+    run_options, warn = common.options(), partial(show_line, "warning:", style="yellow")
+    verdicts = [
+        verdict
+        for run in runs
+        for verdict in verify(run, part, everything=everything, seed=seed, run_options=run_options, warn=warn)
+    ]
     table = Table("cell", "judged again", "attacked again", "accuracy", "rounded", "verdict")
     for verdict in verdicts:
         accuracies = ("" if math.isnan(value) else f"{100 * value:.2f}" for value in verdict.accuracies)

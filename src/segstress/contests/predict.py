@@ -17,7 +17,8 @@ from ..core import BadImage, BadInput, import_source
 from ..data import Dataset, Sample, datasets, resize
 from ..metrics.counts import predict as labels_of
 from ..models import ready
-from ..runtime import Local, Numerics, Progress
+from ..runtime import Numerics, Progress, RunOptions, start_executor
+from ..runtime.elsewhere import named_files
 from .plan import Contest, Entrant
 from .store import ContestStore, Part
 
@@ -52,10 +53,22 @@ class PredictWork:
             except Exception as error:
                 if isinstance(error, BadInput) and not isinstance(error, BadImage):
                     raise
-                rows.append({"image": image, "status": "error", "message": str(error).splitlines()[0], "size": 0})
+                rows.append(_failed(image, str(error).splitlines()[0]))
         store.write_maps(entrant, part, maps, rows)
         faults = [row for row in rows if row["status"] == "error"]
         return len(rows), [f"{entrant.name} on {row['image']}: {row['message']}" for row in faults]
+
+    def give_up(self, unit: tuple[Entrant, Part], reason: str) -> tuple[int, list[str]]:
+        """Note an error for every image of a shard that workers die of, as far as it has no map."""
+        entrant, part = unit
+        store = ContestStore(self.folder, self.shard_size)
+        maps = store.begun(entrant, part)
+        rows = [
+            _histogram(image, maps[image], self.vocabulary) if image in maps else _failed(image, reason)
+            for image in part.images
+        ]
+        store.write_maps(entrant, part, maps, rows)
+        return len(rows), [f"{entrant.name} on {image}: {reason}" for image in part.images if image not in maps]
 
     @torch.no_grad()
     def _map(self, model: nn.Module, sample: Sample, name: str) -> np.ndarray:
@@ -64,6 +77,10 @@ class PredictWork:
         if logits.shape[-2:] != images.shape[-2:]:
             raise BadImage(f"the prediction is {tuple(logits.shape[-2:])}, the image {tuple(images.shape[-2:])}")
         return self.vocabulary.translate(labels_of(logits)[0].cpu().numpy(), name)
+
+
+def _failed(image: str, reason: str) -> dict[str, Any]:
+    return {"image": image, "status": "error", "message": reason, "size": 0}
 
 
 def _histogram(image: str, labels: np.ndarray, vocabulary: Vocabulary) -> dict[str, Any]:
@@ -79,7 +96,7 @@ def predict(
     entrants: list[Entrant],
     vocabulary: Vocabulary,
     progress: Progress,
-    workers: int = 0,
+    run_options: RunOptions,
 ) -> list[str]:
     """Store label maps of every model for every usable image that has none yet; the pool is never in memory."""
     parts = store.parts()
@@ -90,7 +107,9 @@ def predict(
     pool = json.dumps(datasets.spec(contest.data()), sort_keys=True)
     work = PredictWork(store.folder, pool, store.shard_size, vocabulary, contest.numerics, tuple(contest.plugins))
     faults: list[str] = []
-    for done, messages in Local(workers, contest.numerics.threads).map(work, todo):
+    files = named_files([contest.plugins, *(entrant.spec for entrant in entrants)])
+    executor = start_executor(run_options, contest.numerics.threads, progress.warn, files)
+    for done, messages in executor.map(work, todo):
         progress.advance(done)
         faults += messages
     return faults

@@ -27,7 +27,8 @@ from ..planning.plan import Plan, names, read_plan
 from ..results.run import Run
 from ..results.seal import seal_run
 from ..results.timings import note
-from ..runtime import Cell, Local, Numerics, Progress, RunOptions, Store, Unit, record, write_text
+from ..runtime import Cell, Numerics, Progress, RunOptions, Store, Unit, record, start_executor, write_text
+from ..runtime.elsewhere import named_files
 from .resuming import check_schema, refuse_changed_data, reopen
 from .rounding import round_off
 from .schedule import Phase, phases, units
@@ -147,7 +148,9 @@ def _carry_out(
     passes = {_key(unit): unit_passes(unit) for unit in todo}
     progress.begin(sum(passes.values()), _answers(todo))
     worst = WorstSoFar()
-    for unit, timings, left in Local(run_options.workers, worker.numerics.threads).map(worker, todo):
+    files = named_files([plan.plugins, *([cell.model, cell.perturbation] for cell in phase.cells)])
+    executor = start_executor(run_options, worker.numerics.threads, progress.warn, files)
+    for unit, timings, left in executor.map(worker, todo):
         note(store.folder, timings)
         progress.advance(passes[_key(unit)], ", ".join(filter(None, (unit.label, worst.add(left)))))
 

@@ -2,7 +2,8 @@
 
 from .cell import SCHEMA, Cell, Unit
 from .checksums import checksum, read_json, read_text, write_json, write_text
-from .executors import Local, refuse_rerun
+from .executors import Executor, start_executor
+from .local_executor import Local, refuse_rerun
 from .numerics import Numerics, other_rounding, record, recorded
 from .options import Progress, RunOptions
 from .parquet import read_table, write_table
@@ -13,6 +14,7 @@ __all__ = [
     "SCHEMA",
     "SCHEMAS",
     "Cell",
+    "Executor",
     "Local",
     "Numerics",
     "Progress",
@@ -28,6 +30,7 @@ __all__ = [
     "record",
     "recorded",
     "refuse_rerun",
+    "start_executor",
     "write_json",
     "write_table",
     "write_text",

@@ -1,0 +1,118 @@
+"""What a worker on another machine needs: files under the paths that they have here, and a way to hand over its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ..core import BadInput
+from ..core.files import HOST, noting, write
+from .numerics import surroundings
+
+Files = Mapping[str, bytes]  # absolute paths, or paths within a run's folder, with what they hold
+
+
+def named_files(specs: Any) -> list[Path]:
+    """Return the files that specs or plug-ins name, with the modules beside one of Python, which it may import."""
+    found: dict[Path, None] = {}
+    for text in _strings(specs):
+        for name in (text, text.rpartition(":")[0]):  # `nets.py:enet` is a function of a file
+            found |= dict.fromkeys(_files(name))
+    return list(found)
+
+
+def _strings(plain: Any) -> Iterator[str]:
+    if isinstance(plain, str | os.PathLike):
+        yield os.fspath(plain)
+    elif isinstance(plain, Mapping):
+        yield from _strings(list(plain.values()))
+    elif isinstance(plain, Iterable):
+        for item in plain:
+            yield from _strings(item)
+
+
+def _files(name: str) -> list[Path]:
+    path = Path(name).absolute()
+    try:
+        if name and path.is_file():
+            return sorted(path.parent.glob("*.py")) if path.suffix == ".py" else [path]
+        if name and (path / "config.json").is_file():  # a folder that holds one model
+            return sorted(filter(Path.is_file, path.iterdir()))
+    except (OSError, ValueError):  # no name that a file could have
+        pass
+    return []
+
+
+def read_files(paths: Iterable[Path]) -> dict[str, bytes]:
+    """Read files, to be laid out elsewhere."""
+    return {str(path): path.read_bytes() for path in paths}
+
+
+def lay_out(files: Files, home: str) -> None:
+    """Work in the folder of the driver, with its files under their paths; one that is there must be the same."""
+    try:
+        Path(home).mkdir(parents=True, exist_ok=True)
+        os.chdir(home)
+        for name, data in files.items():
+            path = Path(name)
+            if not path.exists():
+                write(path, data)
+            elif path.read_bytes() != data:
+                raise BadInput(f"{HOST} has another {path} than the machine that started the run; make them equal")
+    except OSError as error:
+        raise BadInput(f"{HOST} cannot hold the files of the run: {error}; use folders that it can write") from error
+
+
+@dataclass(frozen=True)
+class Greeting:
+    """What a worker says when it is ready."""
+
+    host: str
+    shared: bool  # whether it reaches the run's folder
+    surroundings: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a worker hands over: the answer to a unit, what was warned about, and files where it has no folder."""
+
+    answer: Any
+    warnings: tuple[str, ...]
+    files: Files
+
+
+class Station:
+    """The place where a worker works: the run's folder, or one of its own where it does not reach that."""
+
+    def __init__(self, work: Callable[[Any], Any], threads: int, files: Files, home: str, token: str) -> None:
+        torch.set_num_threads(threads)
+        lay_out(files, home)
+        folder: Path | None = getattr(work, "folder", None)
+        self.shared = folder is None or not token or (folder / token).exists()
+        self.place = Path() if self.shared else Path(tempfile.mkdtemp(prefix="segstress-"))
+        self.work = work if self.shared else replace(work, folder=self.place)  # type: ignore[type-var]
+
+    def greet(self) -> Greeting:
+        """Say where this is."""
+        return Greeting(HOST, self.shared, surroundings())
+
+    def answer(self, unit: Any, inputs: Files) -> Answer:
+        """Do one unit of work."""
+        for name, data in inputs.items():
+            write(self.place / name, data)
+        with warnings.catch_warnings(record=True) as caught, noting() as written:
+            answer = self.work(unit)
+        said = tuple(dict.fromkeys(str(warning.message) for warning in caught))
+        if self.shared:
+            return Answer(answer, said, {})
+        files = {str(path.relative_to(self.place)): path.read_bytes() for path in written if path.exists()}
+        shutil.rmtree(self.place)
+        return Answer(answer, said, files)
