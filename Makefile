@@ -1,6 +1,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
-EXTRAS := dev,torchvision,smp,hf,onnx,mmseg,tiff,judge
+EXTRAS := dev,torchvision,smp,hf,onnx,mmseg,tiff,judge,ray
 # The embedded checkpoints: normal ones, those that begin with them, and normal ones from other seeds.
 NORMAL := cnn-normal transformer-normal unet-normal cnn-normal-no-grain
 ROBUST := cnn-pgd-at-50 cnn-pgd-at-100 cnn-segpgd-at-100 cnn-ddc-at transformer-pgd-at-100 cnn-pgd-at-50-no-grain
@@ -37,7 +37,7 @@ lint: .venv/dev
 	$(BIN)/lint-imports
 
 bench: .venv/dev
-	for script in $(filter-out bench/faults.py,$(wildcard bench/[a-z]*.py)); do $(BIN)/python $$script || exit 1; done
+	for script in $(filter-out bench/faults.py bench/ray_kills.py,$(wildcard bench/[a-z]*.py)); do $(BIN)/python $$script || exit 1; done
 
 # Kills, damages and fuzzes small runs; KILLS=3 FLIPS=20 makes it short.
 faults: .venv/dev

@@ -43,6 +43,7 @@ class ExecutionOptions(WorkerOptions):
     """How a run is carried out; none of it changes a result."""
 
     out: options.Out = None
+    part: options.Part = ""
     shard_size: options.ShardSize = 4
     retry_errors: options.RetryErrors = False
     other_numerics: options.OtherNumerics = False

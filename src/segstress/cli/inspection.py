@@ -6,6 +6,7 @@ import json
 import math
 from enum import StrEnum
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -84,6 +85,25 @@ def verify(
             show_line("fault:", f"{verdict.cell}: {fault}")
     if not all(verdict.sound for verdict in verdicts):
         raise typer.Exit(1)
+
+
+Into = Annotated[Path, typer.Option("--out", help="New folder for the whole run.")]
+
+
+def merge(runs: options.Folders, out: Into, plugin: options.Plugins = None) -> None:
+    """Join the folders of parts of one run, each made by the same command with another --part.
+
+    Exit code 1 where answers are still missing.
+
+    Example: segstress merge runs/part-1 runs/part-2 --out runs/whole
+    """
+    from ..evaluation.merge import merge
+
+    missing = merge(runs, out)
+    if missing:
+        console.print(f"{missing} answers are missing: the command of the parts with --out {out} goes on from there.")
+        raise typer.Exit(1)
+    console.print(f"Joined and sealed. Next: segstress report {out}", soft_wrap=True)
 
 
 class Sort(StrEnum):

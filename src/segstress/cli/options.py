@@ -78,6 +78,10 @@ RayAddress = Annotated[
 GpusPerWorker = Annotated[
     float, Option("--gpus-per-worker", min=0, help="GPUs that Ray sets apart for each worker, e.g. 1.")
 ]
+Part = Annotated[
+    str,
+    Option("--part", help="This process is i of n that share the folder, e.g. 2/8: for job arrays; see docs/scale.md."),
+]
 ShardSize = Annotated[int, Option("--shard-size", min=1, help="Images written at a time, rounded up to whole batches.")]
 RetryErrors = Annotated[bool, Option("--retry-errors", help="Try the images again that had errors.")]
 OtherNumerics = Annotated[

@@ -4,7 +4,7 @@ from .cell import SCHEMA, Cell, Unit
 from .checksums import checksum, read_json, read_text, write_json, write_text
 from .executors import Executor, start_executor
 from .local_executor import Local, refuse_rerun
-from .numerics import Numerics, other_rounding, record, recorded
+from .numerics import Numerics, other_rounding, record, record_elsewhere, recorded
 from .options import Progress, RunOptions
 from .parquet import read_table, write_table
 from .shard import SCHEMAS, Shard
@@ -28,6 +28,7 @@ __all__ = [
     "read_table",
     "read_text",
     "record",
+    "record_elsewhere",
     "recorded",
     "refuse_rerun",
     "start_executor",

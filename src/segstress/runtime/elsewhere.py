@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -72,6 +74,17 @@ def lay_out(files: Files, home: str) -> None:
 
 
 @dataclass(frozen=True)
+class Luggage:
+    """What a worker is sent off with."""
+
+    work: bytes  # pickled: it may need what is laid out first
+    threads: int
+    home: str  # folder in which the driver works
+    search: tuple[str, ...]  # where the driver looks for modules
+    token: str = ""  # file by which it sees whether it reaches the run's folder
+
+
+@dataclass(frozen=True)
 class Greeting:
     """What a worker says when it is ready."""
 
@@ -92,26 +105,29 @@ class Answer:
 class Station:
     """The place where a worker works: the run's folder, or one of its own where it does not reach that."""
 
-    def __init__(self, work: Callable[[Any], Any], threads: int, files: Files, home: str, token: str) -> None:
-        torch.set_num_threads(threads)
-        lay_out(files, home)
-        folder: Path | None = getattr(work, "folder", None)
-        self.shared = folder is None or not token or (folder / token).exists()
-        self.place = Path() if self.shared else Path(tempfile.mkdtemp(prefix="segstress-"))
-        self.work = work if self.shared else replace(work, folder=self.place)  # type: ignore[type-var]
+    work: Callable[[Any], Any]
+    place: Path | None = None  # of its own
 
-    def greet(self) -> Greeting:
-        """Say where this is."""
-        return Greeting(HOST, self.shared, surroundings())
+    def greet(self, luggage: Luggage, files: Files) -> Greeting:
+        """Make ready for work, and say where this is."""
+        torch.set_num_threads(luggage.threads)
+        sys.path += [path for path in luggage.search if path not in sys.path]
+        lay_out(files, luggage.home)
+        self.work = pickle.loads(luggage.work)
+        folder: Path | None = getattr(self.work, "folder", None)
+        if folder is not None and not (folder / luggage.token).exists():
+            self.place = Path(tempfile.mkdtemp(prefix="segstress-"))
+            self.work = replace(self.work, folder=self.place)  # type: ignore[type-var]
+        return Greeting(HOST, self.place is None, surroundings())
 
     def answer(self, unit: Any, inputs: Files) -> Answer:
         """Do one unit of work."""
         for name, data in inputs.items():
-            write(self.place / name, data)
+            write(Path(self.place or "") / name, data)
         with warnings.catch_warnings(record=True) as caught, noting() as written:
             answer = self.work(unit)
         said = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-        if self.shared:
+        if self.place is None:
             return Answer(answer, said, {})
         files = {str(path.relative_to(self.place)): path.read_bytes() for path in written if path.exists()}
         shutil.rmtree(self.place)

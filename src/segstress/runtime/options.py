@@ -17,6 +17,7 @@ class RunOptions:
     executor: str = "local"  # or ray
     ray_address: str = ""  # of a cluster, or auto; nothing = Ray is started on this machine
     gpus_per_worker: float = 0.0  # that Ray sets apart for each worker
+    part: str = ""  # such as 2/8: one of several processes that share the folder; nothing = the only one
 
 
 @dataclass

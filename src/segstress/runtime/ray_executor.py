@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
+import pickle
 import secrets
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +23,7 @@ from ray.exceptions import OutOfMemoryError, RayError, RayTaskError
 from ..core import BadInput
 from ..core.files import write
 from ..core.system import cores
-from .elsewhere import Answer, Greeting, Station, read_files
+from .elsewhere import Answer, Greeting, Luggage, Station, read_files
 from .numerics import record_elsewhere, surroundings
 
 U = TypeVar("U")
@@ -81,9 +83,9 @@ class Ray:
         rooms = [there.get("CPU", 1) // self.threads, *([there.get("GPU", 0) // self.gpus] if self.gpus else ())]
         return max(1, int(min(rooms)))
 
-    def hire(self, station: type, *arguments: Any) -> Any:
+    def hire(self, station: type) -> Any:
         """Return a new actor, which begins as soon as there is room."""
-        return ray.remote(station).options(num_cpus=self.threads, num_gpus=self.gpus).remote(*arguments)
+        return ray.remote(station).options(num_cpus=self.threads, num_gpus=self.gpus).remote()
 
 
 @dataclass(eq=False)
@@ -109,7 +111,8 @@ class Crew:
     def __init__(self, ray_settings: Ray, work: Callable[[Any], Any], folder: Path | None, token: str) -> None:
         self.settings, self.work, self.folder = ray_settings, work, folder
         files = read_files(ray_settings.files) if ray_settings.address else {}  # here they are where they are
-        self.luggage = ray.put(work), ray_settings.threads, ray.put(files), str(Path.cwd()), token
+        luggage = Luggage(pickle.dumps(work), ray_settings.threads, str(Path.cwd()), tuple(sys.path), token)
+        self.sent_along = ray.put(luggage), ray.put(files)
         self.members: list[Member] = []
         self.pending: dict[Any, Member] = {}  # references to what is awaited
         self.again: deque[Task] = deque()
@@ -138,9 +141,9 @@ class Crew:
             ray.kill(member.actor)
 
     def _hire(self) -> None:
-        member = Member(self.settings.hire(Station, *self.luggage))
+        member = Member(self.settings.hire(Station))
         self.members.append(member)
-        self.pending[member.actor.greet.remote()] = member
+        self.pending[member.actor.greet.remote(*self.sent_along)] = member
 
     def _hand_out(self, waiting: Iterator[Any]) -> bool:
         """Give units to whoever has few; tell whether any is left."""
@@ -201,6 +204,8 @@ class Crew:
     def _bury(self, member: Member, error: RayError) -> Iterator[Any]:
         """Replace a worker that died; yield what it had finished, and hand out the rest again."""
         self.members.remove(member)
+        where = f" on {member.greeting.host}" if member.greeting else ""
+        self.settings.warn(f"{_reason(error)}{where}: another takes its place, and its units are handed out again")
         self.pending = {reference: other for reference, other in self.pending.items() if other is not member}
         ray.kill(member.actor)  # where it is only out of reach
         if not member.greeting:
@@ -248,7 +253,7 @@ def _token(folder: Path | None) -> Iterator[str]:
 
 def _reason(error: RayError) -> str:
     """Say in the same words each time what a worker died of, as far as Ray knows."""
-    if isinstance(error, OutOfMemoryError) or "memory" in str(error):
+    if isinstance(error, OutOfMemoryError) or "low on memory" in str(error):
         return "the worker ran out of memory"
     return "the worker died"
 
