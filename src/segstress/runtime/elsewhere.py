@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import pickle
+import secrets
 import shutil
+import socket
 import sys
 import tempfile
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -84,6 +88,25 @@ class Luggage:
     token: str = ""  # file by which it sees whether it reaches the run's folder
 
 
+def pack(work: Callable[..., Any], threads: int, token: str) -> Luggage:
+    """Return what a worker needs to do as this process would."""
+    return Luggage(pickle.dumps(work), threads, str(Path.cwd()), tuple(sys.path), token)
+
+
+@contextmanager
+def reach_token(folder: Path | None) -> Iterator[str]:
+    """Lay a file into a run's folder by which workers see whether they reach it."""
+    if folder is None:
+        yield ""
+        return
+    path = folder / f".reached-{secrets.token_hex(8)}"
+    write(path, b"")
+    try:
+        yield path.name
+    finally:
+        path.unlink(missing_ok=True)
+
+
 @dataclass(frozen=True)
 class Greeting:
     """What a worker says when it is ready."""
@@ -102,6 +125,40 @@ class Answer:
     files: Files
 
 
+def unpack(luggage: Luggage, files: Files) -> Callable[..., Any]:
+    """Make this process like the driver; return the work."""
+    torch.set_num_threads(luggage.threads)
+    sys.path += [path for path in luggage.search if path not in sys.path]
+    lay_out(files, luggage.home)
+    work: Callable[..., Any] = pickle.loads(luggage.work)
+    return work
+
+
+class Seat:
+    """The place of one process among those that train together; the driver hears what it tells meanwhile."""
+
+    def __init__(self) -> None:
+        self.told: deque[Any] = deque()
+
+    def address(self) -> tuple[str, int]:
+        """Return where the others can meet this process."""
+        with socket.create_server(("", 0)) as server:
+            return socket.gethostbyname(socket.gethostname()), server.getsockname()[1]
+
+    def work(self, luggage: Luggage, files: Files, variables: Mapping[str, str]) -> Any:
+        """Do the work as one of torchrun's processes would."""
+        os.environ.update(variables)
+        work = unpack(luggage, files)
+        folder: Path = work.folder  # type: ignore[attr-defined]
+        if not (folder / luggage.token).exists():
+            raise BadInput(f"{HOST} does not reach {folder}; processes that train together need one folder")
+        return work(self.told.append)
+
+    def news(self) -> list[Any]:
+        """Return what was told since the last time."""
+        return [self.told.popleft() for _ in range(len(self.told))]
+
+
 class Station:
     """The place where a worker works: the run's folder, or one of its own where it does not reach that."""
 
@@ -110,10 +167,7 @@ class Station:
 
     def greet(self, luggage: Luggage, files: Files) -> Greeting:
         """Make ready for work, and say where this is."""
-        torch.set_num_threads(luggage.threads)
-        sys.path += [path for path in luggage.search if path not in sys.path]
-        lay_out(files, luggage.home)
-        self.work = pickle.loads(luggage.work)
+        self.work = unpack(luggage, files)
         folder: Path | None = getattr(self.work, "folder", None)
         if folder is not None and not (folder / luggage.token).exists():
             self.place = Path(tempfile.mkdtemp(prefix="segstress-"))

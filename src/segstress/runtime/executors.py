@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..core import BadInput
 from .local_executor import Local
 from .options import RunOptions
+
+if TYPE_CHECKING:
+    from .ray_cluster import Cluster
 
 U = TypeVar("U")
 R = TypeVar("R")
@@ -30,14 +33,22 @@ def start_local(run_options: RunOptions, threads: int, warn: Callable[[str], Non
 
 
 def start_ray(run_options: RunOptions, threads: int, warn: Callable[[str], None], files: Sequence[Path]) -> Executor:
-    """Return Ray actors; Ray is an extra, and is imported only here."""
+    """Return Ray actors."""
+    cluster = ray_cluster(run_options, threads)
+    from .ray_executor import Ray
+
+    return Ray(cluster, warn, tuple(files))
+
+
+def ray_cluster(run_options: RunOptions, threads: int) -> Cluster:
+    """Return where Ray's actors live; Ray is an extra, and is imported only where it is asked for."""
     try:
-        from .ray_executor import Ray
+        from .ray_cluster import Cluster
     except ImportError as error:
         raise BadInput(
             f"--executor ray: Ray cannot be imported ({error}); pip install 'segstress[ray]', or leave --executor out"
         ) from error
-    return Ray(run_options.workers, threads, run_options.ray_address, run_options.gpus_per_worker, warn, tuple(files))
+    return Cluster(run_options.workers, threads, run_options.ray_address, run_options.gpus_per_worker)
 
 
 EXECUTORS = {"local": start_local, "ray": start_ray}

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import logging
-import os
-import pickle
-import secrets
-import signal
-import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import length_hint
 from pathlib import Path
 from typing import Any, TypeVar
 
-import ray
-from ray.exceptions import OutOfMemoryError, RayError, RayTaskError
-
 from ..core import BadInput
 from ..core.files import write
-from ..core.system import cores
-from .elsewhere import Answer, Greeting, Luggage, Station, read_files
+from .elsewhere import Answer, Greeting, Station, pack, reach_token, read_files
 from .numerics import record_elsewhere, surroundings
+from .ray_cluster import Cluster, Died, dismiss, fetch, first_ready, send
 
 U = TypeVar("U")
 R = TypeVar("R")
@@ -38,10 +27,7 @@ GRACE = 10.0  # seconds in which an answer of a worker that died is still looked
 class Ray:
     """Actors of a cluster, or of a Ray that is started on this machine."""
 
-    workers: int = 0  # 0 = as many as there is room for
-    threads: int = 1  # of each worker; part of the numerics
-    address: str = ""  # nothing = Ray is started here
-    gpus: float = 0.0  # set apart for each worker
+    cluster: Cluster
     warn: Callable[[str], None] = lambda message: None
     files: tuple[Path, ...] = ()  # that workers elsewhere need beside the data
 
@@ -49,43 +35,15 @@ class Ray:
         """Yield answers in the order in which they are ready; units are asked for as workers become free."""
         if length_hint(units, 1) == 0:
             return
-        self.connect()
-        workers = self.workers or self.room()
+        self.cluster.connect()
+        workers = self.cluster.room()
         folder: Path | None = getattr(work, "folder", None)
-        with _token(folder) as token:
+        with reach_token(folder) as token:
             crew = Crew(self, work, folder, token)
             try:
                 yield from crew.answers(units, min(workers, length_hint(units, workers)))
             finally:
                 crew.dismiss()
-
-    def connect(self) -> None:
-        """Reach the cluster, or start Ray here; quietly, and with Ctrl-C and SIGTERM left to the command line."""
-        if ray.is_initialized():
-            return
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        address = self.address or os.environ.get("RAY_ADDRESS", "")
-        here: dict[str, Any] = {"num_cpus": (self.workers or cores()) * self.threads, "include_dashboard": False}
-        before = signal.getsignal(signal.SIGTERM)
-        try:
-            ray.init(address or "local", log_to_driver=False, logging_level=logging.ERROR, **({} if address else here))
-        except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            what = f"no Ray cluster was reached at '{address}'" if address else "Ray could not be started here"
-            raise BadInput(f"{what}: {reason}; try ray start --head, or leave --executor out") from error
-        finally:
-            if threading.current_thread() is threading.main_thread():
-                signal.signal(signal.SIGTERM, before)
-
-    def room(self) -> int:
-        """Tell how many workers the cluster has room for."""
-        there = ray.cluster_resources()
-        rooms = [there.get("CPU", 1) // self.threads, *([there.get("GPU", 0) // self.gpus] if self.gpus else ())]
-        return max(1, int(min(rooms)))
-
-    def hire(self, station: type) -> Any:
-        """Return a new actor, which begins as soon as there is room."""
-        return ray.remote(station).options(num_cpus=self.threads, num_gpus=self.gpus).remote()
 
 
 @dataclass(eq=False)
@@ -108,11 +66,10 @@ class Member:
 class Crew:
     """The workers of one `map`: whoever dies is replaced, and its units are handed out again."""
 
-    def __init__(self, ray_settings: Ray, work: Callable[[Any], Any], folder: Path | None, token: str) -> None:
-        self.settings, self.work, self.folder = ray_settings, work, folder
-        files = read_files(ray_settings.files) if ray_settings.address else {}  # here they are where they are
-        luggage = Luggage(pickle.dumps(work), ray_settings.threads, str(Path.cwd()), tuple(sys.path), token)
-        self.sent_along = ray.put(luggage), ray.put(files)
+    def __init__(self, executor: Ray, work: Callable[[Any], Any], folder: Path | None, token: str) -> None:
+        self.cluster, self.warn, self.work, self.folder = executor.cluster, executor.warn, work, folder
+        files = read_files(executor.files) if self.cluster.address else {}  # here they are where they are
+        self.sent_along = send(pack(work, self.cluster.threads, token)), send(files)
         self.members: list[Member] = []
         self.pending: dict[Any, Member] = {}  # references to what is awaited
         self.again: deque[Task] = deque()
@@ -125,12 +82,9 @@ class Crew:
         for _ in range(size):
             self._hire()
         while self._hand_out(waiting):
-            ready, _ = ray.wait(list(self.pending), timeout=PATIENCE)
+            ready = first_ready(self.pending, PATIENCE)
             if not ready and not any(member.greeting for member in self.members):
-                raise BadInput(
-                    f"no worker found room in the cluster for {PATIENCE:.0f} s: each needs {self.settings.threads} CPU "
-                    f"and {self.settings.gpus:g} GPU, and there are {_resources()}; ask for less, or add machines"
-                )
+                raise self.cluster.no_room(PATIENCE)
             for reference in ready:
                 if reference in self.pending:  # else its worker was buried meanwhile
                     yield from self._collect(reference)
@@ -138,10 +92,10 @@ class Crew:
     def dismiss(self) -> None:
         """End all workers."""
         for member in self.members:
-            ray.kill(member.actor)
+            dismiss(member.actor)
 
     def _hire(self) -> None:
-        member = Member(self.settings.hire(Station))
+        member = Member(self.cluster.hire(Station))
         self.members.append(member)
         self.pending[member.actor.greet.remote(*self.sent_along)] = member
 
@@ -169,10 +123,8 @@ class Crew:
         """Take what a worker has said, or take note of its death."""
         member = self.pending[reference]
         try:
-            said = ray.get(reference)
-        except RayTaskError as error:
-            raise error.cause from error
-        except RayError as error:
+            said = fetch(reference)
+        except Died as error:
             yield from self._bury(member, error)
             return
         del self.pending[reference]
@@ -201,28 +153,28 @@ class Crew:
             write(self.folder / name, data)  # type: ignore[operator]
         return answer.answer
 
-    def _bury(self, member: Member, error: RayError) -> Iterator[Any]:
+    def _bury(self, member: Member, error: Died) -> Iterator[Any]:
         """Replace a worker that died; yield what it had finished, and hand out the rest again."""
         self.members.remove(member)
         where = f" on {member.greeting.host}" if member.greeting else ""
-        self.settings.warn(f"{_reason(error)}{where}: another takes its place, and its units are handed out again")
+        self.warn(f"{error}{where}: another takes its place, and its units are handed out again")
         self.pending = {reference: other for reference, other in self.pending.items() if other is not member}
-        ray.kill(member.actor)  # where it is only out of reach
+        dismiss(member.actor)  # where it is only out of reach
         if not member.greeting:
             self.failed_starts += 1
             if self.failed_starts > ATTEMPTS * (len(self.members) + 1):
-                raise BadInput(f"workers die while they start: {_reason(error)} ({str(error).splitlines()[0]})")
+                raise BadInput(f"{error}, again and again while it was started; ray logs say more")
         in_hand = True
         for reference, task in member.tasks.items():
             try:
-                yield self._accept(ray.get(reference, timeout=GRACE))
-            except RayError:
+                yield self._accept(fetch(reference, GRACE))
+            except Died:
                 task.deaths += in_hand
                 in_hand = False
                 if task.deaths < ATTEMPTS:
                     self.again.append(task)
                 else:
-                    yield self._give_up(task, _reason(error))
+                    yield self._give_up(task, str(error))
         self._hire()
 
     def _give_up(self, task: Task, reason: str) -> Any:
@@ -234,30 +186,4 @@ class Crew:
     def _say(self, message: str) -> None:
         if message not in self.said:
             self.said.add(message)
-            self.settings.warn(message)
-
-
-@contextmanager
-def _token(folder: Path | None) -> Iterator[str]:
-    """Lay a file into a run's folder by which workers see whether they reach it."""
-    if folder is None:
-        yield ""
-        return
-    path = folder / f".reached-{secrets.token_hex(8)}"
-    write(path, b"")
-    try:
-        yield path.name
-    finally:
-        path.unlink(missing_ok=True)
-
-
-def _reason(error: RayError) -> str:
-    """Say in the same words each time what a worker died of, as far as Ray knows."""
-    if isinstance(error, OutOfMemoryError) or "low on memory" in str(error):
-        return "the worker ran out of memory"
-    return "the worker died"
-
-
-def _resources() -> str:
-    there = ray.cluster_resources()
-    return ", ".join(f"{there.get(name, 0):g} {name}" for name in ("CPU", "GPU"))
+            self.warn(message)

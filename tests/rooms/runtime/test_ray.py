@@ -23,6 +23,7 @@ from segstress.runtime import Local, Progress, RunOptions, Unit
 from segstress.runtime.elsewhere import Luggage, Station, lay_out, named_files, read_files
 
 ray = pytest.importorskip("ray")
+from segstress.runtime.ray_cluster import Cluster  # noqa: E402
 from segstress.runtime.ray_executor import ATTEMPTS, Ray  # noqa: E402
 
 PLAN = {
@@ -63,7 +64,7 @@ def test_a_run_on_ray_equals_one_on_worker_processes(tmp_path):
 def test_every_unit_is_answered_once_although_workers_die(tmp_path):
     work = Doubling(tmp_path / "run", deadly=4, deaths=ATTEMPTS - 1)
     said = []
-    assert sorted(Ray(2, warn=said.append).map(work, range(10))) == [2 * number for number in range(10)]
+    assert sorted(Ray(Cluster(2), said.append).map(work, range(10))) == [2 * number for number in range(10)]
     assert said == ["three is odd"]
     assert not (tmp_path / "run" / "lost.txt").exists()
 
@@ -71,13 +72,13 @@ def test_every_unit_is_answered_once_although_workers_die(tmp_path):
 @pytest.mark.slow
 def test_a_unit_of_which_workers_die_again_and_again_is_given_up(tmp_path):
     work = Doubling(tmp_path / "run", deadly=4, deaths=100)
-    assert sorted(Ray(1).map(work, range(6))) == [-4, 0, 2, 4, 6, 10]
+    assert sorted(Ray(Cluster(1)).map(work, range(6))) == [-4, 0, 2, 4, 6, 10]
     assert (tmp_path / "run" / "lost.txt").read_text() == "the worker died 3 times while it was worked on"
 
 
 def test_what_cannot_be_served_is_said_as_in_this_process(tmp_path):
     with pytest.raises(BadInput) as refused:
-        list(Ray(2).map(Doubling(tmp_path / "run", refused=2), range(4)))
+        list(Ray(Cluster(2)).map(Doubling(tmp_path / "run", refused=2), range(4)))
     assert str(refused.value) == "2 cannot be doubled"
 
 

@@ -48,7 +48,7 @@ def unreached(monkeypatch):
     def token(folder):
         yield "never written"
 
-    monkeypatch.setattr(ray_executor, "_token", token)
+    monkeypatch.setattr(ray_executor, "reach_token", token)
 
 
 def tables(folder: Path) -> dict[str, bytes]:
