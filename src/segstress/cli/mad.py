@@ -68,7 +68,12 @@ def index(
     show_index(table)
 
 
-def predict(folder: own.Folder, common: WorkerOptions, retry_errors: options.RetryErrors = False) -> None:
+def predict(
+    folder: own.Folder,
+    common: WorkerOptions,
+    retry_errors: options.RetryErrors = False,
+    part: options.Part = "",
+) -> None:
     """Let every model predict every image of the pool; label maps are kept.
 
     Example: segstress mad predict runs/mad
@@ -77,13 +82,13 @@ def predict(folder: own.Folder, common: WorkerOptions, retry_errors: options.Ret
     from ..contests.plan import read_contest
     from .progress import watch
 
-    run_options = replace(common.options(), retry_errors=retry_errors)
+    run_options = replace(common.options(), retry_errors=retry_errors, part=part)
     with watch(console, "predicting") as progress:
-        faults = begin(read_contest(folder), folder).predict(progress, run_options)
+        faults = begin(read_contest(folder), folder, part).predict(progress, run_options)
     show_errors(faults)
 
 
-def compare(folder: own.Folder, common: WorkerOptions) -> None:
+def compare(folder: own.Folder, common: WorkerOptions, part: options.Part = "") -> None:
     """Compute how far every pair of models agrees on every image.
 
     Example: segstress mad compare runs/mad
@@ -92,7 +97,7 @@ def compare(folder: own.Folder, common: WorkerOptions) -> None:
     from .progress import watch
 
     with watch(console, "comparing") as progress:
-        reopen(folder).compare(progress, common.options())
+        reopen(folder).compare(progress, replace(common.options(), part=part))
 
 
 def select(folder: own.Folder) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from pydantic import TypeAdapter
 
 from ..competition.ranking_report import RankingReport, ScoredBy
 from ..competition.vocabulary import Vocabulary
-from ..core import BadInput
+from ..core import BadInput, digest, to_plain
 from ..core.files import alone, write
 from ..runtime import Progress, RunOptions, record
+from ..runtime.sharing import Sharing, share
 from .compare import compare
 from .images import ContestImages
 from .index import index
@@ -55,16 +57,31 @@ class Competition:
 
     def predict(self, progress: Progress, run_options: RunOptions = RUN_OPTIONS) -> list[str]:
         """Take step 2: every model on every image; return what went wrong."""
-        with alone(self.folder):
-            record(self.folder, self.contest.numerics)
-            if run_options.retry_errors:
-                forget_errors(self.store, self.entrants)
-            return predict(self.store, self.contest, self.entrants, self.vocabulary, progress, run_options)
+        with self._shared(run_options) as sharing:
+            with sharing.turn():
+                record(self.folder, self.contest.numerics)
+                sharing.join(self._agreed())
+                if run_options.retry_errors and sharing.first:
+                    forget_errors(self.store, self.entrants)
+            asked = self.store, self.contest, self.entrants, self.vocabulary
+            faults = predict(*asked, progress, run_options, sharing)
+            _tell_rest(sharing, progress)
+            return faults
 
     def compare(self, progress: Progress, run_options: RunOptions = RUN_OPTIONS) -> None:
         """Take step 3: agreement of every pair."""
-        with alone(self.folder):
-            compare(self.store, self.contest, self.entrants, self.vocabulary, progress, run_options)
+        with self._shared(run_options) as sharing:
+            with sharing.turn():
+                sharing.join(self._agreed())
+            compare(self.store, self.contest, self.entrants, self.vocabulary, progress, run_options, sharing)
+            _tell_rest(sharing, progress)
+
+    def _shared(self, run_options: RunOptions) -> AbstractContextManager[Sharing]:
+        return share(self.folder, run_options.part)
+
+    def _agreed(self) -> dict[str, str]:
+        """Return what processes that share the folder must have alike."""
+        return {"contest": digest([to_plain(self.contest), [entrant.key for entrant in self.entrants]])}
 
     def select(self) -> Selection:
         """Take step 4: the most discrepant images."""
@@ -97,11 +114,16 @@ class Competition:
         return by_truth(self.images(), selection.members, scored_by, draws)
 
 
-def begin(contest: Contest, folder: Path) -> Competition:
+def _tell_rest(sharing: Sharing, progress: Progress) -> None:
+    if not sharing.complete:
+        progress.warn(f"this part is done; {sharing.left_to()}")
+
+
+def begin(contest: Contest, folder: Path, part: str = "") -> Competition:
     """Begin a competition, or open the folder's if it is the same; every model is looked at once."""
     entrants, data = find_entrants(contest), contest.data()
     vocabulary = find_vocabulary(contest, entrants, data)
-    with alone(folder):
+    with share(folder, part) as sharing, sharing.turn():
         admit(folder, contest)
         _check_kept(folder / ENTRANTS, vocabulary, data.fingerprint())
         plain = {

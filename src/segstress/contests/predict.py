@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,18 @@ from ..metrics.counts import predict as labels_of
 from ..models import ready
 from ..runtime import Numerics, Progress, RunOptions, start_executor
 from ..runtime.elsewhere import named_files
+from ..runtime.sharing import Sharing
 from .plan import Contest, Entrant
 from .store import ContestStore, Part
+
+
+@dataclass(frozen=True)
+class ModelShard:
+    """One model on one shard of the pool."""
+
+    entrant: Entrant
+    part: Part
+    number: int  # its place among all of them, finished ones too
 
 
 @dataclass(frozen=True)
@@ -34,11 +45,11 @@ class PredictWork:
     numerics: Numerics
     plugins: tuple[str, ...] = ()
 
-    def __call__(self, unit: tuple[Entrant, Part]) -> tuple[int, list[str]]:
-        """Write maps and histograms; what comes back is the number of images and what went wrong."""
+    def __call__(self, unit: ModelShard) -> tuple[ModelShard, list[str]]:
+        """Write maps and histograms; what comes back is the unit and what went wrong."""
         for plugin in self.plugins:
             import_source(plugin)
-        entrant, part = unit
+        entrant, part = unit.entrant, unit.part
         model = _model(json.dumps(dict(entrant.spec), sort_keys=True), self.numerics)
         data = _data(self.pool)
         store = ContestStore(self.folder, self.shard_size)
@@ -56,11 +67,11 @@ class PredictWork:
                 rows.append(_failed(image, str(error).splitlines()[0]))
         store.write_maps(entrant, part, maps, rows)
         faults = [row for row in rows if row["status"] == "error"]
-        return len(rows), [f"{entrant.name} on {row['image']}: {row['message']}" for row in faults]
+        return unit, [f"{entrant.name} on {row['image']}: {row['message']}" for row in faults]
 
-    def give_up(self, unit: tuple[Entrant, Part], reason: str) -> tuple[int, list[str]]:
+    def give_up(self, unit: ModelShard, reason: str) -> tuple[ModelShard, list[str]]:
         """Note an error for every image of a shard that workers die of, as far as it has no map."""
-        entrant, part = unit
+        entrant, part = unit.entrant, unit.part
         store = ContestStore(self.folder, self.shard_size)
         maps = store.begun(entrant, part)
         rows = [
@@ -68,7 +79,7 @@ class PredictWork:
             for image in part.images
         ]
         store.write_maps(entrant, part, maps, rows)
-        return len(rows), [f"{entrant.name} on {image}: {reason}" for image in part.images if image not in maps]
+        return unit, [f"{entrant.name} on {image}: {reason}" for image in part.images if image not in maps]
 
     @torch.no_grad()
     def _map(self, model: nn.Module, sample: Sample, name: str) -> np.ndarray:
@@ -97,21 +108,26 @@ def predict(
     vocabulary: Vocabulary,
     progress: Progress,
     run_options: RunOptions,
+    sharing: Sharing,
 ) -> list[str]:
     """Store label maps of every model for every usable image that has none yet; the pool is never in memory."""
-    parts = store.parts()
-    todo = [
-        (entrant, part) for entrant in entrants for part in parts if not store.place(entrant, "rows", part).exists()
-    ]
-    progress.begin(sum(len(part.images) for _, part in todo))
+    units = [ModelShard(*pair, number) for number, pair in enumerate(product(entrants, store.parts()))]
+
+    def find() -> list[ModelShard]:
+        todo = [unit for unit in units if not store.place(unit.entrant, "rows", unit.part).exists()]
+        progress.begin(sum(len(unit.part.images) for unit in todo))
+        return todo
+
     pool = json.dumps(datasets.spec(contest.data()), sort_keys=True)
     work = PredictWork(store.folder, pool, store.shard_size, vocabulary, contest.numerics, tuple(contest.plugins))
     faults: list[str] = []
     files = named_files([contest.plugins, *(entrant.spec for entrant in entrants)])
     executor = start_executor(run_options, contest.numerics.threads, progress.warn, files)
-    for done, messages in executor.map(work, todo):
-        progress.advance(done)
-        faults += messages
+    for todo in sharing.rounds("predict", find):
+        for unit, messages in executor.map(work, todo):
+            sharing.finish("predict", unit)
+            progress.advance(len(unit.part.images))
+            faults += messages
     return faults
 
 

@@ -12,10 +12,11 @@ from ..doctor import Diagnosis, keep_notes
 from ..results.run import Run
 from ..results.seal import SEAL, seal_run
 from ..runtime import Cell, Progress
-from ..runtime.sharing import Parts, Sharing
+from ..runtime.sharing import PartProcess, Sharing
 from .rounding import round_off
 from .worker import Worker
 
+LAST = "whoever is last writes the report, and segstress merge joins folders of parts that do not share one"
 COLUMNS = ("image", "status", "message")
 
 
@@ -38,12 +39,12 @@ def close(
     sharing: Sharing,
 ) -> FinishedRun:
     """Seal a run that has an answer of every image, unless another process has done so or has units left to do."""
-    if isinstance(sharing, Parts):
+    if isinstance(sharing, PartProcess):
         if (run.folder / SEAL).exists():
             return FinishedRun(run.folder, (), (), "another part has finished the run, and writes the report")
         if not sharing.complete:
             keep_notes(run.folder, before)  # for whoever joins the parts
-            return FinishedRun(run.folder, (), (), _waiting(sharing))
+            return FinishedRun(run.folder, (), (), f"{sharing.left_to()}; {LAST}")
     after = round_off(run, cells, worker)
     tell(after, progress)
     keep_notes(run.folder, [*before, *after])
@@ -52,16 +53,6 @@ def close(
     for note in done.notes:
         progress.warn(note)
     return done
-
-
-def _waiting(sharing: Parts) -> str:
-    """Say which parts have not begun, and what to do."""
-    absent = sharing.absent()
-    parts = f"parts that have not begun: {', '.join(absent[:8])}{' ...' if len(absent) > 8 else ''}" if absent else ""
-    return (
-        f"the rest is left to {parts or 'other parts'}; whoever is last writes the report, and segstress merge joins "
-        "folders of parts that do not share one"
-    )
 
 
 def tell(diagnoses: Sequence[Diagnosis], progress: Progress) -> None:

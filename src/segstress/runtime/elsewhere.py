@@ -117,7 +117,7 @@ class Greeting:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Delivery:
     """What a worker hands over: the answer to a unit, what was warned about, and files where it has no folder."""
 
     answer: Any
@@ -174,7 +174,7 @@ class Station:
             self.work = replace(self.work, folder=self.place)  # type: ignore[type-var]
         return Greeting(HOST, self.place is None, surroundings())
 
-    def answer(self, unit: Any, inputs: Files) -> Answer:
+    def answer(self, unit: Any, inputs: Files) -> Delivery:
         """Do one unit of work."""
         for name, data in inputs.items():
             write(Path(self.place or "") / name, data)
@@ -182,7 +182,7 @@ class Station:
             answer = self.work(unit)
         said = tuple(dict.fromkeys(str(warning.message) for warning in caught))
         if self.place is None:
-            return Answer(answer, said, {})
+            return Delivery(answer, said, {})
         files = {str(path.relative_to(self.place)): path.read_bytes() for path in written if path.exists()}
         shutil.rmtree(self.place)
-        return Answer(answer, said, files)
+        return Delivery(answer, said, files)

@@ -24,7 +24,7 @@ EXPIRY = 120.0  # seconds without one after which a process counts as dead
 POLL = 0.5  # seconds between two looks at what others do
 
 
-class Claim(Enum):
+class Outcome(Enum):
     """What came of asking for a name."""
 
     MINE = "mine"
@@ -69,19 +69,19 @@ class Leases:
             self._beat()  # ages are told by this process's own sign of life
         return any(map(self.is_alive, others))
 
-    def claim(self, name: str) -> Claim:
+    def claim(self, name: str) -> Outcome:
         """Take a name that nobody alive holds and that is not done."""
         for number in count():
             path = self._path(f"{name}.{number}")
             if self._path(f"{name}.done").exists():
-                return Claim.DONE
+                return Outcome.DONE
             if self._create(path):
                 if self._path(f"{name}.done").exists():  # its owner was done between the two looks
-                    return Claim.DONE
+                    return Outcome.DONE
                 self._mine[name] = path
-                return Claim.MINE
+                return Outcome.MINE
             if self._is_held(path):
-                return Claim.HELD
+                return Outcome.HELD
         raise AssertionError("unreachable")
 
     def finish(self, name: str) -> None:
@@ -99,8 +99,8 @@ class Leases:
     def turn(self) -> Iterator[None]:
         """Do something one after another: all others wait, or take over from one that died."""
         number = 0
-        while (claim := self.claim(f"turn-{number}")) is not Claim.MINE:
-            if claim is Claim.DONE:
+        while (claim := self.claim(f"turn-{number}")) is not Outcome.MINE:
+            if claim is Outcome.DONE:
                 number += 1
             else:
                 time.sleep(POLL)

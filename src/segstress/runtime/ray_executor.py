@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from ..core import BadInput
 from ..core.files import write
-from .elsewhere import Answer, Greeting, Station, pack, reach_token, read_files
+from .elsewhere import Delivery, Greeting, Station, pack, reach_token, read_files
 from .numerics import record_elsewhere, surroundings
 from .ray_cluster import Cluster, Died, dismiss, fetch, first_ready, send
 
@@ -47,7 +47,7 @@ class Ray:
 
 
 @dataclass(eq=False)
-class Task:
+class Handout:
     """A unit under way."""
 
     unit: Any
@@ -55,12 +55,12 @@ class Task:
 
 
 @dataclass(eq=False)
-class Member:
+class Hired:
     """An actor with the units that it was handed, the one in hand first."""
 
     actor: Any
     greeting: Greeting | None = None  # until there is room for it
-    tasks: dict[Any, Task] = field(default_factory=dict)
+    tasks: dict[Any, Handout] = field(default_factory=dict)
 
 
 class Crew:
@@ -70,9 +70,9 @@ class Crew:
         self.cluster, self.warn, self.work, self.folder = executor.cluster, executor.warn, work, folder
         files = read_files(executor.files) if self.cluster.address else {}  # here they are where they are
         self.sent_along = send(pack(work, self.cluster.threads, token)), send(files)
-        self.members: list[Member] = []
-        self.pending: dict[Any, Member] = {}  # references to what is awaited
-        self.again: deque[Task] = deque()
+        self.members: list[Hired] = []
+        self.pending: dict[Any, Hired] = {}  # references to what is awaited
+        self.again: deque[Handout] = deque()
         self.failed_starts, self.exhausted = 0, False
         self.said: set[str] = set()
 
@@ -95,7 +95,7 @@ class Crew:
             dismiss(member.actor)
 
     def _hire(self) -> None:
-        member = Member(self.cluster.hire(Station))
+        member = Hired(self.cluster.hire(Station))
         self.members.append(member)
         self.pending[member.actor.greet.remote(*self.sent_along)] = member
 
@@ -104,7 +104,7 @@ class Crew:
         for depth in range(1, DEPTH + 1):
             for member in self.members:
                 if member.greeting and len(member.tasks) < depth:
-                    task = self.again.popleft() if self.again else next((Task(unit) for unit in waiting), None)
+                    task = self.again.popleft() if self.again else next((Handout(unit) for unit in waiting), None)
                     if task is None:
                         self.exhausted = True
                         continue
@@ -146,14 +146,14 @@ class Crew:
         if not greeting.shared:
             self._say(f"{greeting.host} does not reach {self.folder}: what it finds is sent to this machine")
 
-    def _accept(self, answer: Answer) -> Any:
+    def _accept(self, answer: Delivery) -> Any:
         for message in answer.warnings:
             self._say(message)
         for name, data in answer.files.items():
             write(self.folder / name, data)  # type: ignore[operator]
         return answer.answer
 
-    def _bury(self, member: Member, error: Died) -> Iterator[Any]:
+    def _bury(self, member: Hired, error: Died) -> Iterator[Any]:
         """Replace a worker that died; yield what it had finished, and hand out the rest again."""
         self.members.remove(member)
         where = f" on {member.greeting.host}" if member.greeting else ""
@@ -177,7 +177,7 @@ class Crew:
                     yield self._give_up(task, str(error))
         self._hire()
 
-    def _give_up(self, task: Task, reason: str) -> Any:
+    def _give_up(self, task: Handout, reason: str) -> Any:
         words = f"{reason} {ATTEMPTS} times while it was worked on"
         if not hasattr(self.work, "give_up"):
             raise BadInput(f"a unit of work cannot be done: {words}; what is finished is kept")

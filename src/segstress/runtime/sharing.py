@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from ..core import BadInput
 from ..core.files import alone, sweep
 from .checksums import read_json, write_json
-from .leases import POLL, Claim, Leases
+from .leases import POLL, Leases, Outcome
 
 FOLDER = "leases"
 FILE = "parts.json"
@@ -31,7 +31,7 @@ class Numbered(Protocol):
 U = TypeVar("U", bound=Numbered)
 
 
-class Alone:
+class SoleProcess:
     """The only process in a run's folder."""
 
     first = True  # whether it may set right what others have left
@@ -51,20 +51,20 @@ class Alone:
     def finish(self, step: str, unit: Numbered) -> None:
         """Note that a unit is done."""
 
-    def absent(self) -> list[str]:
-        """Return the parts that have not begun."""
-        return []
+    def left_to(self) -> str:
+        """Say who does the rest."""
+        return "nobody"
 
 
 @dataclass(frozen=True)
-class Part:
+class PartNumber:
     """One of several processes."""
 
     number: int
     of: int
 
     @classmethod
-    def read(cls, text: str) -> Part:
+    def read(cls, text: str) -> PartNumber:
         """Read `2/8`."""
         found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
         part = cls(int(found[1]), int(found[2])) if found else cls(0, 0)
@@ -73,10 +73,10 @@ class Part:
         return part
 
 
-class Parts:
+class PartProcess:
     """One of several processes: it does its own share of the units first, then helps those that have begun."""
 
-    def __init__(self, folder: Path, part: Part, leases: Leases) -> None:
+    def __init__(self, folder: Path, part: PartNumber, leases: Leases) -> None:
         self.folder, self.part, self.leases = folder, part, leases
         self.first, self.complete, self.session = False, True, ""
 
@@ -127,6 +127,12 @@ class Parts:
         begun = self._begun()
         return [f"{number}/{self.part.of}" for number in range(1, self.part.of + 1) if number not in begun]
 
+    def left_to(self) -> str:
+        """Say who does the rest."""
+        absent = self.absent()
+        parts = f"parts that have not begun: {', '.join(absent[:8])}{' ...' if len(absent) > 8 else ''}"
+        return f"the rest is left to {parts if absent else 'other parts'}"
+
     def _undone(self, units: Mapping[str, U]) -> dict[str, U]:
         return {name: unit for name, unit in units.items() if not self.leases.is_done(name)}
 
@@ -134,12 +140,12 @@ class Parts:
         """Yield units as they are asked for: the own share in order, then those of others from the end."""
         own = [name for name, unit in left.items() if self._share(unit) == self.part.number]
         for name in own:
-            if self.leases.claim(name) is Claim.MINE:
+            if self.leases.claim(name) is Outcome.MINE:
                 yield left[name]
         begun = self._begun() - {self.part.number}
         for name, unit in reversed(list(left.items())):
             helped = self._share(unit) in begun or (everything and self._share(unit) != self.part.number)
-            if helped and self.leases.claim(name) is Claim.MINE:
+            if helped and self.leases.claim(name) is Outcome.MINE:
                 yield unit
 
     def _share(self, unit: Numbered) -> int:
@@ -153,7 +159,7 @@ class Parts:
         return f"{self.session}-{step}-{unit.number}"
 
 
-Sharing = Alone | Parts
+Sharing = SoleProcess | PartProcess
 
 
 @contextmanager
@@ -162,11 +168,11 @@ def share(folder: Path, part: str) -> Iterator[Sharing]:
     leases = Leases(folder / FOLDER)
     if part:
         with leases.beating():
-            yield Parts(folder, Part.read(part), leases)
+            yield PartProcess(folder, PartNumber.read(part), leases)
         return
     with alone(folder):
         somebody = leases.somebody()
         leases.leave()
         if somebody:
             raise BadInput(f"{folder} is in use by processes that share it by --part; wait for them or choose another")
-        yield Alone()
+        yield SoleProcess()

@@ -9,8 +9,8 @@ import pytest
 
 from segstress.core import BadInput
 from segstress.runtime import leases
-from segstress.runtime.leases import Claim, Leases
-from segstress.runtime.sharing import Part
+from segstress.runtime.leases import Leases, Outcome
+from segstress.runtime.sharing import PartNumber
 
 
 @pytest.fixture
@@ -30,10 +30,10 @@ def die(process: Leases) -> None:
 
 def test_one_holds_a_name_until_it_is_done(pair):
     first, second = pair
-    assert first.claim("unit") is Claim.MINE
-    assert second.claim("unit") is Claim.HELD
+    assert first.claim("unit") is Outcome.MINE
+    assert second.claim("unit") is Outcome.HELD
     first.finish("unit")
-    assert second.claim("unit") is Claim.DONE
+    assert second.claim("unit") is Outcome.DONE
     assert second.is_done("unit")
 
 
@@ -42,7 +42,7 @@ def test_what_a_dead_process_held_is_taken_over_by_one(pair, tmp_path):
     others = [Leases(tmp_path / "leases") for _ in range(8)]
     for other in others:
         other._beat()
-    assert first.claim("unit") is Claim.MINE
+    assert first.claim("unit") is Outcome.MINE
     die(first)
     with ThreadPoolExecutor(8) as pool:
         claims = list(pool.map(lambda process: process.claim("unit"), others))
@@ -76,4 +76,4 @@ def test_whoever_leaves_last_clears_up(tmp_path):
 @pytest.mark.parametrize("text", ["0/2", "3/2", "2", "a/b", "1/0", ""])
 def test_a_part_that_is_none(text):
     with pytest.raises(BadInput, match="expected i/n with i from 1 to n"):
-        Part.read(text)
+        PartNumber.read(text)
