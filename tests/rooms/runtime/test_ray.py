@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from dying import Adding, Doubling
 from tests.conftest import net
 
+import segstress
 from segstress.core import BadInput
 from segstress.core.files import write
 from segstress.evaluation import evaluate
@@ -19,6 +21,7 @@ from segstress.evaluation.verify import verify
 from segstress.evaluation.worker import Worker
 from segstress.planning import read_plan
 from segstress.results.run import Run
+from segstress.results.seal import unseal
 from segstress.runtime import Local, Progress, RunOptions, Unit
 from segstress.runtime.elsewhere import Luggage, Station, lay_out, named_files, read_files
 
@@ -100,6 +103,7 @@ def test_a_worker_that_does_not_reach_the_folder_sends_what_it_writes(tmp_path):
 def test_error_rows_take_the_place_of_what_workers_die_of(tmp_path):
     evaluate({**PLAN, "limit": 1}, tmp_path / "run", RunOptions(workers=1))
     run = Run(tmp_path / "run")
+    unseal(run)
     cell = run.cells[-1]
     worker = Worker(tmp_path / "run", run.plan.numerics, frozenset())
     answered, other = run.ids(cell)[0], "shapes-of-another-day"
@@ -154,3 +158,9 @@ def test_local_asks_for_units_as_workers_become_free(tmp_path):
     next(answers)
     assert len(taken) < 40
     assert len(list(answers)) == 39
+
+
+def test_one_file_imports_ray():
+    package = Path(segstress.__file__).parent
+    pattern = re.compile(r"^\s*(import|from) ray\b", re.MULTILINE)
+    assert [path.name for path in package.rglob("*.py") if pattern.search(path.read_text())] == ["ray_cluster.py"]
