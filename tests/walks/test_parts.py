@@ -19,9 +19,9 @@ from segstress.evaluation.merge import merge
 from segstress.evaluation.report import report
 from segstress.results.run import Run
 from segstress.results.seal import read_seal
-from segstress.runtime import RunOptions, Shard
+from segstress.runtime import RunOptions, Shard, read_json, write_json
 from segstress.runtime.leases import Leases
-from segstress.runtime.sharing import FOLDER
+from segstress.runtime.sharing import FILE, FOLDER, share
 
 PLAN = {
     "models": [net("tiny")],
@@ -141,6 +141,27 @@ def test_alone_or_with_other_settings_a_shared_folder_is_closed(tmp_path):
     holder = Leases(folder / FOLDER)
     with holder.beating(), pytest.raises(BadInput, match="in use by processes that share it by --part"):
         evaluate(PLAN, folder, RunOptions(workers=1))
+
+
+def test_parts_that_were_started_unlike_each_other_are_refused(tmp_path):
+    folder, leases = tmp_path / "run", Leases(tmp_path / "run" / FOLDER)
+    with leases.beating():
+        with share(folder, "1/2") as sharing, sharing.turn():
+            sharing.join("another plan")
+            members = read_json(folder / FOLDER / FILE)
+            write_json(folder / FOLDER / FILE, {**members, "members": {leases.owner: 1}})
+        with pytest.raises(BadInput, match="started with another plan, --shard-size or number of parts"):
+            evaluate(PLAN, folder, part("2/2"))
+    assert not (folder / "plan.yaml").exists()
+
+
+def test_errors_that_are_tried_again_do_not_keep_parts_from_ending(tmp_path):
+    asked = {**PLAN, "models": [net("raising")], "perturbations": ["fgsm"]}
+    evaluate(asked, tmp_path / "one", RunOptions(workers=1))
+    for _ in range(2):
+        last = [evaluate(asked, tmp_path / "two", part(f"{number}/2", retry_errors=True)) for number in (1, 2)][-1]
+        assert not last.left_to
+    assert tables(tmp_path / "two") == tables(tmp_path / "one")
 
 
 def test_an_audit_is_made_before_parts_go_their_ways(tmp_path):

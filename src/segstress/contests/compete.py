@@ -60,7 +60,7 @@ class Competition:
         with self._shared(run_options) as sharing:
             with sharing.turn():
                 record(self.folder, self.contest.numerics)
-                sharing.join(self._agreed())
+                sharing.join(self._asked())
                 if run_options.retry_errors and sharing.first:
                     forget_errors(self.store, self.entrants)
             asked = self.store, self.contest, self.entrants, self.vocabulary
@@ -72,16 +72,16 @@ class Competition:
         """Take step 3: agreement of every pair."""
         with self._shared(run_options) as sharing:
             with sharing.turn():
-                sharing.join(self._agreed())
+                sharing.join(self._asked())
             compare(self.store, self.contest, self.entrants, self.vocabulary, progress, run_options, sharing)
             _tell_rest(sharing, progress)
 
     def _shared(self, run_options: RunOptions) -> AbstractContextManager[Sharing]:
         return share(self.folder, run_options.part)
 
-    def _agreed(self) -> dict[str, str]:
-        """Return what processes that share the folder must have alike."""
-        return {"contest": digest([to_plain(self.contest), [entrant.key for entrant in self.entrants]])}
+    def _asked(self) -> str:
+        """Return a hash of what processes that share the folder must have alike."""
+        return digest([to_plain(self.contest), [entrant.key for entrant in self.entrants]])
 
     def select(self) -> Selection:
         """Take step 4: the most discrepant images."""

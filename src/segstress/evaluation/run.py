@@ -24,10 +24,9 @@ from ..planning.parts import check_truth
 from ..planning.plan import Plan, names, read_plan
 from ..results.run import Run
 from ..results.timings import note
-from ..runtime import Cell, Numerics, Progress, RunOptions, Store, Unit, checksum, record, start_executor, write_text
+from ..runtime import Cell, Numerics, Progress, RunOptions, Store, Unit, record, start_executor, write_text
 from ..runtime.elsewhere import named_files
 from ..runtime.sharing import Sharing, share
-from ..runtime.store import ASKED
 from .closing import FinishedRun, close, tell
 from .resuming import check_schema, refuse_changed_data, reopen
 from .schedule import SAMPLE, Phase, phases, units
@@ -52,15 +51,17 @@ def evaluate(
         check_truth(plan)
         check_channels(plan)
         cells, before, numerics = _survey(plan, folder)
-        store = Store(folder)
+        store, sets = Store(folder), {cell.fingerprints["data"]: datasets.build(cell.data) for cell in cells}
+        images = {data: plan.ids(dataset) for data, dataset in sets.items()}
+        asked = digest([[cell.identity for cell in cells], images, to_plain(numerics), run_options.shard_size])
         with sharing.turn():
+            sharing.join(asked)
             check_schema(store)
             cells = _admit(store, cells)
             admit(plan, before)
             tell(before, progress)
-            _ask(plan, store, cells, numerics, run_options)
-            agreed = {"asked": checksum((folder / ASKED).read_bytes()), "shard_size": run_options.shard_size}
-            sharing.join(agreed)
+            _record(plan, folder, numerics, run_options)
+            store.ask(cells, images, {data: found for data, dataset in sets.items() if (found := dataset.files())})
             if sharing.first:
                 reopen(store, progress)
         worker = Worker(folder, numerics, _pictured(plan, cells), tuple(plan.plugins), plan.done_at)
@@ -73,15 +74,12 @@ def evaluate(
             return close(Run(folder, plan), cells, worker, before, progress, sharing)
 
 
-def _ask(plan: Plan, store: Store, cells: Sequence[Cell], numerics: Numerics, run_options: RunOptions) -> None:
-    """Write down what is asked, and with which numerics."""
+def _record(plan: Plan, folder: Path, numerics: Numerics, run_options: RunOptions) -> None:
+    """Write down the plan, and the surroundings in which it is carried out."""
     sources = [path for model in map(models.build, plan.models) for path in model.sources()]
-    record(store.folder, numerics, allow_other=run_options.other_numerics, sources=sources)
+    record(folder, numerics, allow_other=run_options.other_numerics, sources=sources)
     labelled = replace(plan, battery_label=_battery_label(plan), numerics=numerics)
-    write_text(store.folder / "plan.yaml", yaml.safe_dump(to_plain(labelled), sort_keys=False))
-    sets = {cell.fingerprints["data"]: datasets.build(cell.data) for cell in cells}
-    files = {data: found for data, dataset in sets.items() if (found := dataset.files())}
-    store.ask(cells, {data: plan.ids(dataset) for data, dataset in sets.items()}, files)
+    write_text(folder / "plan.yaml", yaml.safe_dump(to_plain(labelled), sort_keys=False))
 
 
 def _next(todo: Iterator[Phase], sharing: Sharing) -> Phase | None:
@@ -144,9 +142,13 @@ def _carry_out(
 ) -> None:
     """Answer what a phase is missing."""
 
+    retry = run_options.retry_errors
+
     def find() -> list[Unit]:
-        size, retry = worker.numerics.batch_size, run_options.retry_errors
+        nonlocal retry
+        size = worker.numerics.batch_size
         todo = units(plan, store, phase, size, run_options.shard_size, retry_errors=retry)
+        retry = False  # what fails again has been tried
         if todo or sharing.first:
             progress.begin(sum(map(unit_passes, todo)), _answers(todo))
         return todo

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from ..core import BadInput
 from ..core.files import alone, sweep
@@ -41,7 +41,7 @@ class SoleProcess:
         """Do something that no other process does meanwhile."""
         return nullcontext()
 
-    def join(self, agreed: Mapping[str, Any]) -> None:
+    def join(self, asked: str) -> None:
         """Agree with others on what the units are."""
 
     def rounds(self, step: str, find: Callable[[], Sequence[U]], *, everything: bool = False) -> Iterator[Sequence[U]]:
@@ -84,7 +84,7 @@ class PartProcess:
         """Do something that no other process does meanwhile."""
         return self.leases.turn()
 
-    def join(self, agreed: Mapping[str, Any]) -> None:
+    def join(self, asked: str) -> None:
         """Agree with those that are alive on what the units are; the first begins anew. Call it in a turn."""
         path = self.leases.folder / FILE
         plain = read_json(path) if path.exists() else {}
@@ -92,9 +92,9 @@ class PartProcess:
         self.first = not any(map(self.leases.is_alive, members))
         if self.first:
             sweep(self.folder)
-            plain = {"session": secrets.token_hex(4), "agreed": {**agreed, "parts": self.part.of}}
+            plain = {"session": secrets.token_hex(4), "asked": asked, "parts": self.part.of}
             members = {}
-        elif plain["agreed"] != {**agreed, "parts": self.part.of}:
+        elif (plain["asked"], plain["parts"]) != (asked, self.part.of):
             raise BadInput(
                 f"{self.folder} is shared by processes that were started with another plan, --shard-size or number of "
                 "parts; start all alike, or wait for them"
