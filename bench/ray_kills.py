@@ -54,8 +54,8 @@ def is_victim(process: int, kind: str) -> bool:
 def start(folder: Path) -> subprocess.Popen[bytes]:
     """Begin the run."""
     folder.mkdir(exist_ok=True)
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen([*SEGSTRESS, *COMMAND], cwd=folder, **quiet)
+    with (folder / "said.txt").open("ab") as said:
+        return subprocess.Popen([*SEGSTRESS, *COMMAND], cwd=folder, stdout=said, stderr=said)
 
 
 def answers(folder: Path) -> int:
@@ -69,6 +69,7 @@ def kill(folder: Path, kind: str, chance: Random) -> tuple[bool, bool]:
     while answers(folder) < after and process.poll() is None:
         time.sleep(0.01)
     if process.poll() is not None:
+        print(f"{kind}: ended before it was killed: {(folder / 'said.txt').read_text()[-300:]}", file=sys.stderr)
         return False, False
     victims = [process.pid] if kind == "driver" else [one for one in descendants(process.pid) if is_victim(one, kind)]
     resumed = False
@@ -88,7 +89,8 @@ def kill(folder: Path, kind: str, chance: Random) -> tuple[bool, bool]:
 
 def twice(folder: Path) -> int:
     """Count answers beyond one of each image in each cell that were computed to the end."""
-    lines = (folder / "run" / "timings.csv").read_text().splitlines()[1:]
+    path = folder / "run" / "timings.csv"
+    lines = path.read_text().splitlines()[1:] if path.exists() else []
     return len(lines) - len({line.rpartition(",")[0] for line in lines})
 
 

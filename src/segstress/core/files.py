@@ -13,7 +13,7 @@ from pathlib import Path
 from .errors import BadInput
 from .system import flush_folder, hold, is_running
 
-TEMPORARY = re.compile(r"\..+\.(\d{1,9})@(.*)")  # as `write` names them, with the number of its process and its machine
+TEMPORARY = re.compile(r"\..+?\.(\d{1,9})(?:@(.*))?")  # as `write` names them: process, and since 0.2.0 its machine
 HOST = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
 OLD = 24 * 3600  # seconds after which a temporary file of another machine was left by a process that is gone
 _listeners: list[Callable[[Path], None]] = []
@@ -100,7 +100,7 @@ def sweep(folder: Path) -> None:
     """Remove the temporary files that killed processes have left; those of other machines once they are old."""
     for path in folder.rglob(".*"):
         name = TEMPORARY.fullmatch(path.name)
-        if name and (not is_running(int(name[1])) if name[2] == HOST else _is_old(path)):
+        if name and (not is_running(int(name[1])) if name[2] in (None, HOST) else _is_old(path)):
             path.unlink(missing_ok=True)
 
 
