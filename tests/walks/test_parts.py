@@ -73,8 +73,8 @@ def test_parts_after_one_another_make_one_run(undisturbed, tmp_path):
 
 def test_parts_at_once_share_the_units_and_one_seals(undisturbed, tmp_path):
     processes = [process(tmp_path / "run", f"{number}/2") for number in (1, 2)]
-    said = sorted(process.communicate(timeout=300)[0].strip() for process in processes)
-    assert said == ["another part has finished the run, and writes the report", "sealed"]
+    said = [process.communicate(timeout=300)[0].strip() for process in processes]
+    assert said.count("sealed") == 1, said
     assert tables(tmp_path / "run") == tables(undisturbed)
     times = [line for path in (tmp_path / "run").glob("timings-*.csv") for line in path.read_text().splitlines()[1:]]
     assert len(times) == 27, "an image was answered twice"
