@@ -39,9 +39,10 @@ lint: .venv/dev
 bench: .venv/dev
 	for script in $(filter-out bench/faults.py bench/ray_kills.py,$(wildcard bench/[a-z]*.py)); do $(BIN)/python $$script || exit 1; done
 
-# Kills, damages and fuzzes small runs; KILLS=3 FLIPS=20 makes it short.
+# Kills, damages and fuzzes small runs, kills those on Ray; KILLS=3 FLIPS=20 RAY_KILLS=1 makes it short.
 faults: .venv/dev
 	$(BIN)/python bench/faults.py --kills $(or $(KILLS),30) --flips $(or $(FLIPS),500)
+	$(BIN)/python bench/ray_kills.py --kills $(or $(RAY_KILLS),10)
 
 # The browser tests open reports in Debian's Chromium; without it they are skipped, and this says so.
 chromium:
