@@ -64,7 +64,7 @@ class Cluster:
         there = ray.cluster_resources()
         found = ", ".join(f"{there.get(name, 0):g} {name}" for name in ("CPU", "GPU"))
         return BadInput(
-            f"no room in the cluster for {seconds:.0f} s: each worker needs {self.threads} CPU and {self.gpus:g} GPU, "
+            f"no worker was ready after {seconds:.0f} s: each needs {self.threads} CPU and {self.gpus:g} GPU, "
             f"and there are {found} in all; ask for less, or add machines"
         )
 

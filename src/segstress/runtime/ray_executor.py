@@ -19,7 +19,7 @@ U = TypeVar("U")
 R = TypeVar("R")
 ATTEMPTS = 3  # times that a worker may die of a unit before it is given up
 DEPTH = 2  # units that a worker has in hand or waiting, so that it never waits for the next one
-PATIENCE = 60.0  # seconds until somebody must have found room in the cluster
+PATIENCE = 300.0  # seconds until somebody must be ready: there is room, and torch is imported
 GRACE = 10.0  # seconds in which an answer of a worker that died is still looked for
 
 

@@ -15,7 +15,7 @@ from .elsewhere import Seat, pack, reach_token, read_files
 from .ray_cluster import Cluster, Died, dismiss, fetch, first_ready, send
 
 ATTEMPTS = 3  # times that processes may die before training is left to the next command
-PATIENCE = 60.0  # seconds until all must have found room in the cluster
+PATIENCE = 300.0  # seconds until all must be ready: there is room, and torch is imported
 GRACE = 10.0  # seconds until the death of a process is known, after others have lost it
 LOOK = 0.5  # seconds between two looks at what the first process tells
 
