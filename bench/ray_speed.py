@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import operator
 import os
 import statistics
 import subprocess
@@ -74,14 +75,9 @@ def speed(images: int, steps: int, repeats: int) -> None:
     print(f"tables equal byte for byte: {all(each == found[0] for each in found)}", flush=True)
 
 
-def nothing(unit: int) -> int:
-    """Do no work."""
-    return unit
-
-
 def memory(units: int) -> None:
     """Print the peak memory of a driver that hands out so many empty units."""
-    answered = sum(1 for _ in Ray(Cluster(2)).map(nothing, range(units)))
+    answered = sum(1 for _ in Ray(Cluster(2)).map(operator.neg, range(units)))
     print(json.dumps([answered, peak_memory()]))
 
 
