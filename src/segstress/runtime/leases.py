@@ -24,7 +24,7 @@ EXPIRY = 120.0  # seconds without one after which a process counts as dead
 POLL = 0.5  # seconds between two looks at what others do
 
 
-class Outcome(Enum):
+class LeaseState(Enum):
     """What came of asking for a name."""
 
     MINE = "mine"
@@ -69,19 +69,19 @@ class Leases:
             self._beat()  # ages are told by this process's own sign of life
         return any(map(self.is_alive, others))
 
-    def claim(self, name: str) -> Outcome:
+    def claim(self, name: str) -> LeaseState:
         """Take a name that nobody alive holds and that is not done."""
         for number in count():
             path = self._path(f"{name}.{number}")
             if self._path(f"{name}.done").exists():
-                return Outcome.DONE
+                return LeaseState.DONE
             if self._create(path):
                 if self._path(f"{name}.done").exists():  # its owner was done between the two looks
-                    return Outcome.DONE
+                    return LeaseState.DONE
                 self._mine[name] = path
-                return Outcome.MINE
+                return LeaseState.MINE
             if self._is_held(path):
-                return Outcome.HELD
+                return LeaseState.HELD
         raise AssertionError("unreachable")
 
     def finish(self, name: str) -> None:
@@ -99,8 +99,8 @@ class Leases:
     def turn(self) -> Iterator[None]:
         """Do something one after another: all others wait, or take over from one that died."""
         number = 0
-        while (claim := self.claim(f"turn-{number}")) is not Outcome.MINE:
-            if claim is Outcome.DONE:
+        while (claim := self.claim(f"turn-{number}")) is not LeaseState.MINE:
+            if claim is LeaseState.DONE:
                 number += 1
             else:
                 time.sleep(POLL)

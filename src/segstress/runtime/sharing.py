@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 from ..core import BadInput
 from ..core.files import alone, sweep
 from .checksums import read_json, write_json
-from .leases import POLL, Leases, Outcome
+from .leases import POLL, Leases, LeaseState
 
 FOLDER = "leases"
 FILE = "parts.json"
@@ -140,12 +140,12 @@ class PartProcess:
         """Yield units as they are asked for: the own share in order, then those of others from the end."""
         own = [name for name, unit in left.items() if self._share(unit) == self.part.number]
         for name in own:
-            if self.leases.claim(name) is Outcome.MINE:
+            if self.leases.claim(name) is LeaseState.MINE:
                 yield left[name]
         begun = self._begun() - {self.part.number}
         for name, unit in reversed(list(left.items())):
             helped = self._share(unit) in begun or (everything and self._share(unit) != self.part.number)
-            if helped and self.leases.claim(name) is Outcome.MINE:
+            if helped and self.leases.claim(name) is LeaseState.MINE:
                 yield unit
 
     def _share(self, unit: Numbered) -> int:

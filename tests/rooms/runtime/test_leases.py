@@ -9,7 +9,7 @@ import pytest
 
 from segstress.core import BadInput
 from segstress.runtime import leases
-from segstress.runtime.leases import Leases, Outcome
+from segstress.runtime.leases import Leases, LeaseState
 from segstress.runtime.sharing import PartNumber
 
 
@@ -30,10 +30,10 @@ def die(process: Leases) -> None:
 
 def test_one_holds_a_name_until_it_is_done(pair):
     first, second = pair
-    assert first.claim("unit") is Outcome.MINE
-    assert second.claim("unit") is Outcome.HELD
+    assert first.claim("unit") is LeaseState.MINE
+    assert second.claim("unit") is LeaseState.HELD
     first.finish("unit")
-    assert second.claim("unit") is Outcome.DONE
+    assert second.claim("unit") is LeaseState.DONE
     assert second.is_done("unit")
 
 
@@ -42,7 +42,7 @@ def test_what_a_dead_process_held_is_taken_over_by_one(pair, tmp_path):
     others = [Leases(tmp_path / "leases") for _ in range(8)]
     for other in others:
         other._beat()
-    assert first.claim("unit") is Outcome.MINE
+    assert first.claim("unit") is LeaseState.MINE
     die(first)
     with ThreadPoolExecutor(8) as pool:
         claims = list(pool.map(lambda process: process.claim("unit"), others))
