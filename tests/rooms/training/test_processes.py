@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -79,9 +80,10 @@ def test_a_batch_that_cannot_be_cut(quick, tmp_path):
 
 def kill_tree(process: int) -> None:
     """Kill a process and all below it, whatever groups they are in, the leaves first."""
-    for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
-        kill_tree(int(child))
-    os.kill(process, signal.SIGKILL)
+    with suppress(OSError):  # of one that has ended meanwhile
+        for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+            kill_tree(int(child))
+        os.kill(process, signal.SIGKILL)
 
 
 @pytest.mark.slow
