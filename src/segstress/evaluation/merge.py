@@ -7,9 +7,8 @@ from pathlib import Path
 
 from ..core import BadInput, to_plain
 from ..core.files import alone, write
-from ..doctor.notes import FILE as NOTES
 from ..results.run import Run
-from ..results.seal import check_whole, seal_run
+from ..results.seal import NOTES, check_whole, seal_run
 from ..results.studies import CHOICE, read_choices
 from ..runtime import record_elsewhere
 from ..runtime.shard_files import shard_files
