@@ -1,6 +1,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
-EXTRAS := dev,torchvision,smp,hf,onnx,mmseg,tiff,judge
+EXTRAS := dev,torchvision,smp,hf,onnx,mmseg,tiff,judge,ray
 # The embedded checkpoints: normal ones, those that begin with them, and normal ones from other seeds.
 NORMAL := cnn-normal transformer-normal unet-normal cnn-normal-no-grain
 ROBUST := cnn-pgd-at-50 cnn-pgd-at-100 cnn-segpgd-at-100 cnn-ddc-at transformer-pgd-at-100 cnn-pgd-at-50-no-grain
@@ -37,11 +37,12 @@ lint: .venv/dev
 	$(BIN)/lint-imports
 
 bench: .venv/dev
-	for script in $(filter-out bench/faults.py,$(wildcard bench/[a-z]*.py)); do $(BIN)/python $$script || exit 1; done
+	for script in $(filter-out bench/faults.py bench/ray_kills.py,$(wildcard bench/[a-z]*.py)); do $(BIN)/python $$script || exit 1; done
 
-# Kills, damages and fuzzes small runs; KILLS=3 FLIPS=20 makes it short.
+# Kills, damages and fuzzes small runs, kills those on Ray; KILLS=3 FLIPS=20 RAY_KILLS=1 makes it short.
 faults: .venv/dev
 	$(BIN)/python bench/faults.py --kills $(or $(KILLS),30) --flips $(or $(FLIPS),500)
+	$(BIN)/python bench/ray_kills.py --kills $(or $(RAY_KILLS),10)
 
 # The browser tests open reports in Debian's Chromium; without it they are skipped, and this says so.
 chromium:

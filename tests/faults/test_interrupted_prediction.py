@@ -13,7 +13,7 @@ from segstress.contests.compete import Competition, begin, reopen
 from segstress.contests.journal import Journal
 from segstress.contests.plan import read_contest
 from segstress.core import BadInput
-from segstress.runtime import Progress
+from segstress.runtime import Progress, RunOptions
 
 IMAGES, SHARD, KILLS = 17, 6, 3
 DEADLY = """
@@ -49,12 +49,12 @@ def prepare(folder: Path) -> Competition:
     models = [f"factory:{source}:net", "compact:cnn?seed=0"]
     pool = f"shapes:pool?count={IMAGES}&size=16"
     competition = begin(read_contest({"models": models, "pool": pool, "shard_size": SHARD}), folder)
-    competition.index(Progress(), workers=1)
+    competition.index(Progress(), RunOptions(workers=1))
     return competition
 
 
 def predict(folder: Path) -> None:
-    reopen(folder).predict(Progress(), workers=1)
+    reopen(folder).predict(Progress(), RunOptions(workers=1))
 
 
 def results(competition: Competition) -> dict[str, bytes]:

@@ -152,8 +152,12 @@ def _whole_plan(plan: Any, **beside: Any) -> Plan:
 def _stay_here(model: object, data: object, options: RunOptions) -> None:
     """Refuse workers: what lives in this process cannot be handed to another."""
     for what, given in (("model", model), ("data", data)):
-        if options.workers != 1 and not isinstance(given, str | Mapping):
+        if isinstance(given, str | Mapping):
+            continue
+        if options.workers != 1:
             raise BadInput(f"workers={options.workers}: a {what} in memory stays in this process; leave workers out")
+        if options.executor != "local":
+            raise BadInput(f"executor={options.executor}: a {what} in memory stays in this process; leave it out")
 
 
 def _several(value: Numbers) -> list[float]:

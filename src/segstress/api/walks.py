@@ -23,7 +23,7 @@ from ..evaluation.verify import verify as verify_run
 from ..fitting.train import read_training_plan
 from ..fitting.train import train as carry_out
 from ..models import models as kinds
-from ..runtime import Progress
+from ..runtime import Progress, RunOptions
 from ..training import recipes
 from .asking import data_settings, model_settings, plan_of
 from .process import ResultFolder, here, listener
@@ -135,7 +135,7 @@ def compete(
         asked = {"models": list(map(kinds.spec, given)), "pool": datasets.spec(source), **settings}
         place = ResultFolder(out)
         competition = begin(read_contest(asked), place.path)
-        _, faults = walk(competition, listener(progress), workers)
+        _, faults = walk(competition, listener(progress), RunOptions(workers))
         ranking, held = competition.rank(judge, draws), (modules, source, place)
         return Ranked(competition.folder, tuple(faults), (), held, competition=competition, ranking=ranking)
 

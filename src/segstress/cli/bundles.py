@@ -21,21 +21,33 @@ NUMERICS = ("device", "batch_size", "threads", "dtype", "fold", "channels_last")
 
 
 @dataclass(frozen=True)
-class ExecutionOptions:
+class WorkerOptions:
+    """Who works, and where; none of it changes a result."""
+
+    workers: options.Workers = 0
+    executor: options.Executor = "local"
+    ray_address: options.RayAddress = ""
+    gpus_per_worker: options.GpusPerWorker = 0.0
+
+    def options(self) -> RunOptions:
+        """Return the same, as runs understand it."""
+        from ..runtime import RunOptions
+
+        return RunOptions(
+            **{field.name: getattr(self, field.name) for field in fields(RunOptions) if hasattr(self, field.name)}
+        )
+
+
+@dataclass(frozen=True)
+class ExecutionOptions(WorkerOptions):
     """How a run is carried out; none of it changes a result."""
 
     out: options.Out = None
-    workers: options.Workers = 0
+    part: options.Part = ""
     shard_size: options.ShardSize = 4
     retry_errors: options.RetryErrors = False
     other_numerics: options.OtherNumerics = False
     plugin: options.Plugins = None
-
-    def options(self) -> RunOptions:
-        """Return the same, as evaluations understand it."""
-        from ..runtime import RunOptions
-
-        return RunOptions(self.workers, self.shard_size, self.retry_errors, self.other_numerics)
 
     def folder(self, default: str) -> Path:
         """Tell where the results lie."""

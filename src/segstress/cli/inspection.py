@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import math
 from enum import StrEnum
+from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from . import options
+from .bundles import WorkerOptions
 from .console import console, show_line, show_summary
 
 Json = Annotated[bool, typer.Option("--json", help="Print every figure as JSON and write nothing.")]
@@ -47,6 +50,7 @@ Seed = Annotated[int | None, typer.Option(help="Repeat the draw of that seed; wi
 
 def verify(
     runs: options.Folders,
+    common: WorkerOptions,
     share: Share = "10%",
     everything: All = False,
     seed: Seed = None,
@@ -60,7 +64,12 @@ def verify(
     from ..evaluation.verify import verify
 
     part = read_share(share)
-    verdicts = [verdict for run in runs for verdict in verify(run, part, everything=everything, seed=seed)]
+    run_options, warn = common.options(), partial(show_line, "warning:", style="yellow")
+    verdicts = [
+        verdict
+        for run in runs
+        for verdict in verify(run, part, everything=everything, seed=seed, run_options=run_options, warn=warn)
+    ]
     table = Table("cell", "judged again", "attacked again", "accuracy", "rounded", "verdict")
     for verdict in verdicts:
         accuracies = ("" if math.isnan(value) else f"{100 * value:.2f}" for value in verdict.accuracies)
@@ -76,6 +85,25 @@ def verify(
             show_line("fault:", f"{verdict.cell}: {fault}")
     if not all(verdict.sound for verdict in verdicts):
         raise typer.Exit(1)
+
+
+Into = Annotated[Path, typer.Option("--out", help="New folder for the whole run.")]
+
+
+def merge(runs: options.Folders, out: Into, plugin: options.Plugins = None) -> None:
+    """Join the folders of parts of one run, each made by the same command with another --part.
+
+    Exit code 1 where answers are still missing.
+
+    Example: segstress merge runs/part-1 runs/part-2 --out runs/whole
+    """
+    from ..evaluation.merge import merge
+
+    missing = merge(runs, out)
+    if missing:
+        console.print(f"{missing} answers are missing: the command of the parts with --out {out} goes on from there.")
+        raise typer.Exit(1)
+    console.print(f"Joined and sealed. Next: segstress report {out}", soft_wrap=True)
 
 
 class Sort(StrEnum):

@@ -13,7 +13,7 @@ from typer import Option
 
 from . import mad_options as own
 from . import mad_people, options
-from .bundles import bundled
+from .bundles import WorkerOptions, bundled
 from .console import console
 from .mad_console import find_ranking, hold, show_index, show_ranking, show_selection
 from .running import show_errors
@@ -29,6 +29,7 @@ def index(
     pool: own.Pool,
     model: options.Model,
     out: own.Out,
+    common: WorkerOptions,
     metric: own.Metric = "miou",
     scale: own.Scale = "pool",
     classes: own.Classes = None,
@@ -39,7 +40,6 @@ def index(
     threads: options.Threads = 1,
     device: options.Device = "cpu",
     plugin: options.Plugins = None,
-    workers: options.Workers = 0,
 ) -> None:
     """Begin a competition: look at every image of the pool, mark copies and unreadable files.
 
@@ -64,11 +64,16 @@ def index(
     }
     competition = begin(read_contest(settings), out)
     with watch(console, "indexing") as progress:
-        table = competition.index(progress, workers)
+        table = competition.index(progress, common.options())
     show_index(table)
 
 
-def predict(folder: own.Folder, retry_errors: options.RetryErrors = False, workers: options.Workers = 0) -> None:
+def predict(
+    folder: own.Folder,
+    common: WorkerOptions,
+    retry_errors: options.RetryErrors = False,
+    part: options.Part = "",
+) -> None:
     """Let every model predict every image of the pool; label maps are kept.
 
     Example: segstress mad predict runs/mad
@@ -77,12 +82,13 @@ def predict(folder: own.Folder, retry_errors: options.RetryErrors = False, worke
     from ..contests.plan import read_contest
     from .progress import watch
 
+    run_options = replace(common.options(), retry_errors=retry_errors, part=part)
     with watch(console, "predicting") as progress:
-        faults = begin(read_contest(folder), folder).predict(progress, workers, retry_errors=retry_errors)
+        faults = begin(read_contest(folder), folder, part).predict(progress, run_options)
     show_errors(faults)
 
 
-def compare(folder: own.Folder, workers: options.Workers = 0) -> None:
+def compare(folder: own.Folder, common: WorkerOptions, part: options.Part = "") -> None:
     """Compute how far every pair of models agrees on every image.
 
     Example: segstress mad compare runs/mad
@@ -91,7 +97,7 @@ def compare(folder: own.Folder, workers: options.Workers = 0) -> None:
     from .progress import watch
 
     with watch(console, "comparing") as progress:
-        reopen(folder).compare(progress, workers)
+        reopen(folder).compare(progress, replace(common.options(), part=part))
 
 
 def select(folder: own.Folder) -> None:
@@ -119,9 +125,10 @@ def rank(
     """
     from ..contests.compete import reopen
     from ..contests.report import clean_scores
+    from ..runtime import RunOptions
 
     competition = reopen(folder)
-    ranking = find_ranking(competition, judge, draws, also or (), workers)
+    ranking = find_ranking(competition, judge, draws, RunOptions(workers), also or ())
     if clean is not None:
         ranking = replace(ranking, clean=clean_scores(clean))
     show_ranking(competition, ranking, as_json)
@@ -141,14 +148,14 @@ def correlate(folders: options.Folders) -> None:
     console.print(table)
 
 
-def add(folder: own.Folder, model: options.Model, workers: options.Workers = 0, plugin: options.Plugins = None) -> None:
+def add(folder: own.Folder, model: options.Model, common: WorkerOptions, plugin: options.Plugins = None) -> None:
     """Let more models compete; only their own maps and pairs are computed.
 
     Example: segstress mad add runs/mad --model compact:transformer-normal
     """
     from ..contests.compete import add as add_models
 
-    show_errors(hold(add_models(folder, model, plugin or ()), workers))
+    show_errors(hold(add_models(folder, model, plugin or ()), common.options()))
 
 
 def demo(
@@ -162,10 +169,11 @@ def demo(
     """
     from ..contests.compete import begin
     from ..contests.demo import contest
+    from ..runtime import RunOptions
 
-    competition = begin(contest(count), out)
-    faults = hold(competition, workers)
-    show_ranking(competition, find_ranking(competition, own.JudgeName.masks, 1000, ("fwiou", "mpa"), workers))
+    competition, run_options = begin(contest(count), out), RunOptions(workers)
+    faults = hold(competition, run_options)
+    show_ranking(competition, find_ranking(competition, own.JudgeName.masks, 1000, run_options, ("fwiou", "mpa")))
     show_errors(faults)
 
 

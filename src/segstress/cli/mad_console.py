@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -14,23 +14,28 @@ from rich.table import Table
 from .console import LITERAL, console, show_line
 from .mad_options import JudgeName
 
+if TYPE_CHECKING:
+    from ..runtime import RunOptions
 
-def hold(competition: Any, workers: int) -> list[str]:
+
+def hold(competition: Any, run_options: RunOptions) -> list[str]:
     """Return every step up to the selection, each with its own progress; what went wrong."""
     from .progress import watch
 
     if not (competition.folder / "index.parquet").exists():
         with watch(console, "indexing") as progress:
-            competition.index(progress, workers)
+            competition.index(progress, run_options)
     with watch(console, "predicting") as progress:
-        faults: list[str] = competition.predict(progress, workers)
+        faults: list[str] = competition.predict(progress, run_options)
     with watch(console, "comparing") as progress:
-        competition.compare(progress, workers)
+        competition.compare(progress, run_options)
     show_selection(competition.select())
     return faults
 
 
-def find_ranking(competition: Any, judge: JudgeName, draws: int, metrics: Sequence[str] = (), workers: int = 0) -> Any:
+def find_ranking(
+    competition: Any, judge: JudgeName, draws: int, run_options: RunOptions, metrics: Sequence[str] = ()
+) -> Any:
     """Return the ranking, with that of every other metric beside it."""
     from .progress import watch
 
@@ -38,7 +43,7 @@ def find_ranking(competition: Any, judge: JudgeName, draws: int, metrics: Sequen
     otherwise = {}
     for metric in metrics:
         with watch(Console(stderr=True, **LITERAL), f"comparing by {metric}") as progress:  # stdout may be for JSON
-            otherwise[metric] = competition.rank_by(metric, judge.value, draws, progress, workers)
+            otherwise[metric] = competition.rank_by(metric, judge.value, draws, progress, run_options)
     return replace(ranking, otherwise=otherwise)
 
 

@@ -37,6 +37,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "train": training.train,
     "report": inspection.report,
     "verify": inspection.verify,
+    "merge": inspection.merge,
     "list": inspection.list_names,
 }
 for name, command in COMMANDS.items():

@@ -66,7 +66,22 @@ ChannelsLast = Annotated[
 Device = Annotated[str, Option("--device", help="cpu, cuda, cuda:1 ...")]
 Seed = Annotated[int, Option("--seed", help="Seed of every random draw.")]
 KeepImages = Annotated[bool, Option("--keep-images", help="Keep every perturbed image, not only those of the gallery.")]
-Workers = Annotated[int, Option("--workers", min=0, max=1024, help="Worker processes; 0 = one for each core.")]
+Workers = Annotated[
+    int, Option("--workers", min=0, max=1024, help="Workers; 0 = one for each core, or what a cluster has room for.")
+]
+Executor = Annotated[
+    str, Option("--executor", help="Where workers run: local, processes of this machine; ray, actors of a cluster.")
+]
+RayAddress = Annotated[
+    str, Option("--ray-address", help="Cluster for --executor ray, e.g. auto; without it Ray is started here.")
+]
+GpusPerWorker = Annotated[
+    float, Option("--gpus-per-worker", min=0, help="GPUs that Ray sets apart for each worker, e.g. 1.")
+]
+Part = Annotated[
+    str,
+    Option("--part", help="This process is i of n that share the folder, e.g. 2/8: for job arrays; see docs/scale.md."),
+]
 ShardSize = Annotated[int, Option("--shard-size", min=1, help="Images written at a time, rounded up to whole batches.")]
 RetryErrors = Annotated[bool, Option("--retry-errors", help="Try the images again that had errors.")]
 OtherNumerics = Annotated[

@@ -36,6 +36,9 @@ def carry_out(
         for warning in warnings:
             progress.warn(warning)
         done = evaluate(plan, folder or common.out, common.options(), progress)
+    if done.left_to:
+        console.print(f"Part {common.part} is done: {done.left_to}.", soft_wrap=True)
+        return
     console.print(f"Report: {present(done.folder)}", soft_wrap=True)
     show_errors(done.errors)
 

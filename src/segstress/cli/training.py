@@ -7,14 +7,17 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from typer import Argument, Option
 
 from . import options
-from .console import console
+from .bundles import WorkerOptions
+from .console import console, show_line
 
 if TYPE_CHECKING:
     from ..training import Watcher
@@ -38,7 +41,11 @@ SaveAs = Annotated[
 ]
 
 
+ELSEWHERE = ("--out", "--save-as", "--executor", "--workers", "--ray-address", "--gpus-per-worker")
+
+
 def train(
+    common: WorkerOptions,
     plan: Plan = None,
     recipe: Recipe = None,
     share: Share = None,
@@ -57,11 +64,11 @@ def train(
     tensorboard: Board = False,
     plugin: options.Plugins = None,
 ) -> None:
-    """Train a model by a recipe; run it again to resume, or under torchrun on several processes.
+    """Train a model by a recipe; run it again to resume, on several processes by torchrun or --executor ray.
 
     Example: segstress train --recipe pgd-at --share 0.5 --data shapes:train?count=2000 --epochs 8
     """
-    from ..fitting.train import read_training_plan, train
+    from ..fitting.train import TrainingWork, read_training_plan, train, train_on_ray
     from ..runtime.launch import leads
 
     given = {
@@ -81,17 +88,23 @@ def train(
     }
     training_plan = read_training_plan(plan, {key: value for key, value in given.items() if value is not None})
     folder = out or Path("runs") / f"train-{Path(plan).stem if plan else (recipe or 'normal').split('?')[0]}"
+    if common.executor == "local" and common.workers > 1:
+        raise typer.BadParameter("--workers: several processes train by torchrun, or by --executor ray")
+    warn = partial(show_line, "warning:", style="yellow")
     with _watch(folder / "tensorboard" if tensorboard and leads() else None) as watcher:
-        made = train(training_plan, folder, watcher if leads() else None, _command())
+        if common.executor == "ray":
+            made = train_on_ray(TrainingWork(training_plan, folder, _command()), common.options(), watcher, warn)
+        else:
+            made = train(training_plan, folder, watcher if leads() else None, _command())
     if leads():
         _conclude(made, save_as, training_plan.data)
 
 
 def _command() -> str:
-    """Return what was typed, without the places that are this machine's own."""
+    """Return what was typed, without where it was done."""
     words, kept = iter(sys.argv[1:]), ["segstress"]
     for word in words:
-        if word in ("--out", "--save-as"):
+        if word in ELSEWHERE:
             next(words, None)
         else:
             kept.append(word)

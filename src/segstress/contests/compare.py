@@ -9,7 +9,8 @@ import numpy as np
 
 from ..competition.discrepancy import BY_CLASS, concordances, pair_counts
 from ..competition.vocabulary import Vocabulary
-from ..runtime import Local, Progress
+from ..runtime import Progress, RunOptions, start_executor
+from ..runtime.sharing import Sharing
 from .plan import Contest, Entrant
 from .store import ContestStore, Part
 
@@ -24,7 +25,7 @@ class CompareWork:
     metric: str
     classes: int
 
-    def __call__(self, part: Part) -> int:
+    def __call__(self, part: Part) -> Part:
         """Write the agreements of each model with the earlier ones."""
         store = ContestStore(self.folder, self.shard_size)
         rows = [row for row in range(1, len(self.entrants)) if not self._there(store, row, part)]
@@ -44,7 +45,13 @@ class CompareWork:
                     agreements[present[later]][index, present[earlier]] = both
         for row in rows:
             store.write_pairs(self.entrants[row], part, self.metric, self.entrants[:row], agreements[row])
-        return len(part.images)
+        return part
+
+    def inputs(self, part: Part) -> list[Path]:
+        """Return the files that one shard needs, for a worker that does not reach the folder."""
+        store, kinds = ContestStore(self.folder, self.shard_size), ("maps", f"pairs-{self.metric}")
+        paths = [store.place(entrant, kind, part) for entrant in self.entrants for kind in kinds]
+        return [path for path in paths if path.exists()]
 
     def _there(self, store: ContestStore, row: int, part: Part) -> bool:
         return store.place(self.entrants[row], f"pairs-{self.metric}", part).exists()
@@ -61,11 +68,19 @@ def compare(
     entrants: list[Entrant],
     vocabulary: Vocabulary,
     progress: Progress,
-    workers: int = 0,
+    run_options: RunOptions,
+    sharing: Sharing,
 ) -> None:
     """Compare every pair on every image."""
     work = CompareWork(store.folder, store.shard_size, tuple(entrants), contest.metric, len(vocabulary.classes))
-    todo = [part for part in store.parts() if work.missing(part)]
-    progress.begin(sum(len(part.images) for part in todo))
-    for done in Local(workers, contest.numerics.threads).map(work, todo):
-        progress.advance(done)
+
+    def find() -> list[Part]:
+        todo = [part for part in store.parts() if work.missing(part)]
+        progress.begin(sum(len(part.images) for part in todo))
+        return todo
+
+    step, executor = f"compare-{contest.metric}", start_executor(run_options, contest.numerics.threads, progress.warn)
+    for todo in sharing.rounds(step, find):
+        for part in executor.map(work, todo):
+            sharing.finish(step, part)
+            progress.advance(len(part.images))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ from pydantic import TypeAdapter
 
 from ..competition.ranking_report import RankingReport, ScoredBy
 from ..competition.vocabulary import Vocabulary
-from ..core import BadInput
+from ..core import BadInput, digest, to_plain
 from ..core.files import alone, write
-from ..runtime import Progress, record
+from ..runtime import Progress, RunOptions, record
+from ..runtime.sharing import Sharing, share
 from .compare import compare
 from .images import ContestImages
 from .index import index
@@ -25,6 +27,7 @@ from .rank import by_truth, by_votes
 from .select import Selection, find, read_members, select
 from .store import ContestStore
 
+RUN_OPTIONS = RunOptions()
 ENTRANTS = "field.json"  # the models and classes, as they were found when the competition was begun
 
 
@@ -47,23 +50,38 @@ class Competition:
         """Of the models, in their order."""
         return [entrant.name for entrant in self.entrants]
 
-    def index(self, progress: Progress, workers: int = 0) -> pa.Table:
+    def index(self, progress: Progress, run_options: RunOptions = RUN_OPTIONS) -> pa.Table:
         """Take step 1: look at every image of the pool."""
         with alone(self.folder):
-            return index(self.folder, self.contest, progress, workers)
+            return index(self.folder, self.contest, progress, run_options)
 
-    def predict(self, progress: Progress, workers: int = 0, *, retry_errors: bool = False) -> list[str]:
+    def predict(self, progress: Progress, run_options: RunOptions = RUN_OPTIONS) -> list[str]:
         """Take step 2: every model on every image; return what went wrong."""
-        with alone(self.folder):
-            record(self.folder, self.contest.numerics)
-            if retry_errors:
-                forget_errors(self.store, self.entrants)
-            return predict(self.store, self.contest, self.entrants, self.vocabulary, progress, workers)
+        with self._shared(run_options) as sharing:
+            with sharing.turn():
+                record(self.folder, self.contest.numerics)
+                sharing.join(self._asked())
+                if run_options.retry_errors and sharing.first:
+                    forget_errors(self.store, self.entrants)
+            asked = self.store, self.contest, self.entrants, self.vocabulary
+            faults = predict(*asked, progress, run_options, sharing)
+            _tell_rest(sharing, progress)
+            return faults
 
-    def compare(self, progress: Progress, workers: int = 0) -> None:
+    def compare(self, progress: Progress, run_options: RunOptions = RUN_OPTIONS) -> None:
         """Take step 3: agreement of every pair."""
-        with alone(self.folder):
-            compare(self.store, self.contest, self.entrants, self.vocabulary, progress, workers)
+        with self._shared(run_options) as sharing:
+            with sharing.turn():
+                sharing.join(self._asked())
+            compare(self.store, self.contest, self.entrants, self.vocabulary, progress, run_options, sharing)
+            _tell_rest(sharing, progress)
+
+    def _shared(self, run_options: RunOptions) -> AbstractContextManager[Sharing]:
+        return share(self.folder, run_options.part)
+
+    def _asked(self) -> str:
+        """Return a hash of what processes that share the folder must have alike."""
+        return digest([to_plain(self.contest), [entrant.key for entrant in self.entrants]])
 
     def select(self) -> Selection:
         """Take step 4: the most discrepant images."""
@@ -85,22 +103,27 @@ class Competition:
         return by_truth(self.images(), self.members(), scored_by, draws)
 
     def rank_by(
-        self, metric: str, scored_by: ScoredBy, draws: int, progress: Progress, workers: int = 0
+        self, metric: str, scored_by: ScoredBy, draws: int, progress: Progress, run_options: RunOptions = RUN_OPTIONS
     ) -> RankingReport:
         """Return the ranking, had another metric of agreement selected the images; the selection stays as it is."""
         if scored_by == "votes":
             raise BadInput("other metrics select other images, on which nobody has voted; judge by masks or labels")
         other = replace(self, contest=replace(self.contest, metric=metric))
-        other.compare(progress, workers)
+        other.compare(progress, run_options)
         selection = find(self.store, other.contest, self.entrants, self.vocabulary)
         return by_truth(self.images(), selection.members, scored_by, draws)
 
 
-def begin(contest: Contest, folder: Path) -> Competition:
+def _tell_rest(sharing: Sharing, progress: Progress) -> None:
+    if not sharing.complete:
+        progress.warn(f"this part is done; {sharing.left_to()}")
+
+
+def begin(contest: Contest, folder: Path, part: str = "") -> Competition:
     """Begin a competition, or open the folder's if it is the same; every model is looked at once."""
     entrants, data = find_entrants(contest), contest.data()
     vocabulary = find_vocabulary(contest, entrants, data)
-    with alone(folder):
+    with share(folder, part) as sharing, sharing.turn():
         admit(folder, contest)
         _check_kept(folder / ENTRANTS, vocabulary, data.fingerprint())
         plain = {
@@ -146,10 +169,12 @@ def add(folder: Path, models: Sequence[str], plugins: Sequence[str] = ()) -> Com
     return begin(replace(before, models=[*before.models, *models], plugins=[*before.plugins, *plugins]), folder)
 
 
-def walk(competition: Competition, progress: Progress, workers: int = 0) -> tuple[Selection, list[str]]:
+def walk(
+    competition: Competition, progress: Progress, run_options: RunOptions = RUN_OPTIONS
+) -> tuple[Selection, list[str]]:
     """Go from the pool to the selection, as far as it is not done yet; also return what went wrong on the way."""
     if not (competition.folder / "index.parquet").exists():
-        competition.index(progress, workers)
-    faults = competition.predict(progress, workers)
-    competition.compare(progress, workers)
+        competition.index(progress, run_options)
+    faults = competition.predict(progress, run_options)
+    competition.compare(progress, run_options)
     return competition.select(), faults

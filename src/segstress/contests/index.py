@@ -13,7 +13,8 @@ import pyarrow as pa
 from ..competition.perceptual import perceptual_hash
 from ..core import BadImage, BadInput, digest, import_source
 from ..data import Dataset, datasets
-from ..runtime import Local, Progress, read_table, write_table
+from ..runtime import Progress, RunOptions, read_table, start_executor, write_table
+from ..runtime.elsewhere import named_files
 from .plan import Contest
 from .store import INDEX
 
@@ -62,7 +63,7 @@ def _index_row(data: Dataset, name: str) -> dict[str, Any]:
     }
 
 
-def index(folder: Path, contest: Contest, progress: Progress, workers: int = 0) -> pa.Table:
+def index(folder: Path, contest: Contest, progress: Progress, run_options: RunOptions) -> pa.Table:
     """Note ids by content, sizes, fingerprints; mark copies and unreadable files. The blocks make it resumable."""
     data = contest.data()
     names = data.ids()
@@ -70,7 +71,8 @@ def index(folder: Path, contest: Contest, progress: Progress, workers: int = 0) 
     todo = [block for block in blocks if not block_path(folder, block).exists()]
     progress.begin(sum(map(len, todo)))
     work = IndexWork(folder, json.dumps(datasets.spec(data), sort_keys=True), tuple(contest.plugins))
-    for done in Local(workers, contest.numerics.threads).map(work, todo):
+    files = named_files(contest.plugins)
+    for done in start_executor(run_options, contest.numerics.threads, progress.warn, files).map(work, todo):
         progress.advance(done)
     table = pa.concat_tables([read_table(block_path(folder, block)) for block in blocks])
     table = _mark_copies(table.sort_by([("image", "ascending"), ("name", "ascending")]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,20 @@ from ..core import BadImage, BadInput, import_source
 from ..data import Dataset, Sample, datasets, resize
 from ..metrics.counts import predict as labels_of
 from ..models import ready
-from ..runtime import Local, Numerics, Progress
+from ..runtime import Numerics, Progress, RunOptions, start_executor
+from ..runtime.elsewhere import named_files
+from ..runtime.sharing import Sharing
 from .plan import Contest, Entrant
 from .store import ContestStore, Part
+
+
+@dataclass(frozen=True)
+class ModelShard:
+    """One model on one shard of the pool."""
+
+    entrant: Entrant
+    part: Part
+    number: int  # its place among all of them, finished ones too
 
 
 @dataclass(frozen=True)
@@ -33,11 +45,11 @@ class PredictWork:
     numerics: Numerics
     plugins: tuple[str, ...] = ()
 
-    def __call__(self, unit: tuple[Entrant, Part]) -> tuple[int, list[str]]:
-        """Write maps and histograms; what comes back is the number of images and what went wrong."""
+    def __call__(self, unit: ModelShard) -> tuple[ModelShard, list[str]]:
+        """Write maps and histograms; what comes back is the unit and what went wrong."""
         for plugin in self.plugins:
             import_source(plugin)
-        entrant, part = unit
+        entrant, part = unit.entrant, unit.part
         model = _model(json.dumps(dict(entrant.spec), sort_keys=True), self.numerics)
         data = _data(self.pool)
         store = ContestStore(self.folder, self.shard_size)
@@ -52,10 +64,22 @@ class PredictWork:
             except Exception as error:
                 if isinstance(error, BadInput) and not isinstance(error, BadImage):
                     raise
-                rows.append({"image": image, "status": "error", "message": str(error).splitlines()[0], "size": 0})
+                rows.append(_failed(image, str(error).splitlines()[0]))
         store.write_maps(entrant, part, maps, rows)
         faults = [row for row in rows if row["status"] == "error"]
-        return len(rows), [f"{entrant.name} on {row['image']}: {row['message']}" for row in faults]
+        return unit, [f"{entrant.name} on {row['image']}: {row['message']}" for row in faults]
+
+    def give_up(self, unit: ModelShard, reason: str) -> tuple[ModelShard, list[str]]:
+        """Note an error for every image of a shard that workers die of, as far as it has no map."""
+        entrant, part = unit.entrant, unit.part
+        store = ContestStore(self.folder, self.shard_size)
+        maps = store.begun(entrant, part)
+        rows = [
+            _histogram(image, maps[image], self.vocabulary) if image in maps else _failed(image, reason)
+            for image in part.images
+        ]
+        store.write_maps(entrant, part, maps, rows)
+        return unit, [f"{entrant.name} on {image}: {reason}" for image in part.images if image not in maps]
 
     @torch.no_grad()
     def _map(self, model: nn.Module, sample: Sample, name: str) -> np.ndarray:
@@ -64,6 +88,10 @@ class PredictWork:
         if logits.shape[-2:] != images.shape[-2:]:
             raise BadImage(f"the prediction is {tuple(logits.shape[-2:])}, the image {tuple(images.shape[-2:])}")
         return self.vocabulary.translate(labels_of(logits)[0].cpu().numpy(), name)
+
+
+def _failed(image: str, reason: str) -> dict[str, Any]:
+    return {"image": image, "status": "error", "message": reason, "size": 0}
 
 
 def _histogram(image: str, labels: np.ndarray, vocabulary: Vocabulary) -> dict[str, Any]:
@@ -79,20 +107,27 @@ def predict(
     entrants: list[Entrant],
     vocabulary: Vocabulary,
     progress: Progress,
-    workers: int = 0,
+    run_options: RunOptions,
+    sharing: Sharing,
 ) -> list[str]:
     """Store label maps of every model for every usable image that has none yet; the pool is never in memory."""
-    parts = store.parts()
-    todo = [
-        (entrant, part) for entrant in entrants for part in parts if not store.place(entrant, "rows", part).exists()
-    ]
-    progress.begin(sum(len(part.images) for _, part in todo))
+    units = [ModelShard(*pair, number) for number, pair in enumerate(product(entrants, store.parts()))]
+
+    def find() -> list[ModelShard]:
+        todo = [unit for unit in units if not store.place(unit.entrant, "rows", unit.part).exists()]
+        progress.begin(sum(len(unit.part.images) for unit in todo))
+        return todo
+
     pool = json.dumps(datasets.spec(contest.data()), sort_keys=True)
     work = PredictWork(store.folder, pool, store.shard_size, vocabulary, contest.numerics, tuple(contest.plugins))
     faults: list[str] = []
-    for done, messages in Local(workers, contest.numerics.threads).map(work, todo):
-        progress.advance(done)
-        faults += messages
+    files = named_files([contest.plugins, *(entrant.spec for entrant in entrants)])
+    executor = start_executor(run_options, contest.numerics.threads, progress.warn, files)
+    for todo in sharing.rounds("predict", find):
+        for unit, messages in executor.map(work, todo):
+            sharing.finish("predict", unit)
+            progress.advance(len(unit.part.images))
+            faults += messages
     return faults
 
 

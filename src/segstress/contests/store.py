@@ -36,6 +36,7 @@ class Part:
 
     images: tuple[str, ...]
     names: tuple[str, ...]
+    number: int = 0  # its place among all shards
 
     @property
     def stem(self) -> str:
@@ -63,8 +64,8 @@ class ContestStore:
         images, names = (usable[column].to_pylist() for column in ("image", "name"))
         size = self.shard_size
         return [
-            Part(tuple(images[first : first + size]), tuple(names[first : first + size]))
-            for first in range(0, len(images), size)
+            Part(tuple(images[first : first + size]), tuple(names[first : first + size]), number)
+            for number, first in enumerate(range(0, len(images), size))
         ]
 
     def known(self, images: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+import socket
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from .errors import BadInput
 from .system import flush_folder, hold, is_running
 
-TEMPORARY = re.compile(r"\..+\.(\d{1,9})")  # as `write` names them, with the number of its process
+TEMPORARY = re.compile(r"\..+?\.(\d{1,9})(?:@(.*))?")  # as `write` names them: process, and since 0.2.0 its machine
+HOST = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
+OLD = 24 * 3600  # seconds after which a temporary file of another machine was left by a process that is gone
+_listeners: list[Callable[[Path], None]] = []
 
 
 def write(path: Path, data: bytes, mode: int = 0o666) -> None:
     """Write under a temporary name, flush to the disk, rename: a crash leaves the old file or the new one."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = temporary_name(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
@@ -33,6 +38,25 @@ def write(path: Path, data: bytes, mode: int = 0o666) -> None:
             f"cannot write {path}: {error.strerror or error}; make room or choose another --out "
             "(what is finished is kept, and the same command goes on from there)"
         ) from error
+    for listen in _listeners:
+        listen(path)
+
+
+def temporary_name(path: Path) -> Path:
+    """Return a name for a file that is not whole yet; no other process has it, on any machine."""
+    return path.with_name(f".{path.name}.{os.getpid()}@{HOST}")
+
+
+@contextmanager
+def noting() -> Iterator[list[Path]]:
+    """Note the files that this process writes meanwhile, in their order."""
+    written: list[Path] = []
+    listener = written.append
+    _listeners.append(listener)
+    try:
+        yield written
+    finally:
+        _listeners.remove(listener)
 
 
 def read_bounded(path: Path, most: int, what: str = "file") -> bytes:
@@ -73,8 +97,15 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the temporary files that killed processes have left."""
+    """Remove the temporary files that killed processes have left; those of other machines once they are old."""
     for path in folder.rglob(".*"):
         name = TEMPORARY.fullmatch(path.name)
-        if name and not is_running(int(name[1])):
+        if name and (not is_running(int(name[1])) if name[2] in (None, HOST) else _is_old(path)):
             path.unlink(missing_ok=True)
+
+
+def _is_old(path: Path) -> bool:
+    try:
+        return time.time() - path.stat().st_mtime > OLD
+    except OSError:  # its process has renamed it
+        return False

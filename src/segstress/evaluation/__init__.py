@@ -1,5 +1,6 @@
 """The walk of an evaluation: plan, cells, what is missing, answers re-checked, a folder of results, its report."""
 
-from .run import FinishedRun, evaluate
+from .closing import FinishedRun
+from .run import evaluate
 
 __all__ = ["FinishedRun", "evaluate"]

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow.compute as pc
 import yaml
 
 from ..core import BadInput, digest, seed_of, to_plain
-from ..core.files import alone
 from ..core.system import check_device
 from ..data import datasets
-from ..doctor import Diagnosis, admit, examine_model, keep_notes
+from ..doctor import Diagnosis, admit, examine_model
 from ..models import forget, models, ready
 from ..planning.batching import parameters, settle
 from ..planning.battery_files import label
@@ -25,26 +23,17 @@ from ..planning.cost import unit_passes
 from ..planning.parts import check_truth
 from ..planning.plan import Plan, names, read_plan
 from ..results.run import Run
-from ..results.seal import seal_run
 from ..results.timings import note
-from ..runtime import Cell, Local, Numerics, Progress, RunOptions, Store, Unit, record, write_text
+from ..runtime import Cell, Numerics, Progress, RunOptions, Store, Unit, record, start_executor, write_text
+from ..runtime.elsewhere import named_files
+from ..runtime.sharing import Sharing, share
+from .closing import FinishedRun, close, tell
 from .resuming import check_schema, refuse_changed_data, reopen
-from .rounding import round_off
-from .schedule import Phase, phases, units
+from .schedule import SAMPLE, Phase, phases, units
 from .worker import Worker
 from .worst_so_far import WorstSoFar
 
-COLUMNS = ("image", "status", "message")
 GALLERY = 24  # images of each dataset that always keep their pictures
-
-
-@dataclass(frozen=True)
-class FinishedRun:
-    """A folder of results and what went wrong on the way."""
-
-    folder: Path
-    errors: tuple[str, ...]  # images that could not be answered
-    notes: tuple[str, ...]  # images that were converted or skipped
 
 
 def evaluate(
@@ -58,35 +47,45 @@ def evaluate(
     run_options, progress = run_options or RunOptions(), progress or Progress()
     folder = Path(out) if out else Path("runs") / _slug(plan)
     check_device(plan.numerics.device)
-    with alone(folder):
+    with share(folder, run_options.part) as sharing:
         check_truth(plan)
         check_channels(plan)
-        store = Store(folder)
-        check_schema(store)
         cells, before, numerics = _survey(plan, folder)
-        cells = _admit(store, cells)
-        admit(plan, before)
-        _warn(before, progress)
-        sources = [path for model in map(models.build, plan.models) for path in model.sources()]
-        record(folder, numerics, allow_other=run_options.other_numerics, sources=sources)
-        labelled = replace(plan, battery_label=_battery_label(plan), numerics=numerics)
-        write_text(folder / "plan.yaml", yaml.safe_dump(to_plain(labelled), sort_keys=False))
-        sets = {cell.fingerprints["data"]: datasets.build(cell.data) for cell in cells}
-        files = {data: found for data, dataset in sets.items() if (found := dataset.files())}
-        store.ask(cells, {data: plan.ids(dataset) for data, dataset in sets.items()}, files)
-        reopen(store, progress)
+        store, sets = Store(folder), {cell.fingerprints["data"]: datasets.build(cell.data) for cell in cells}
+        images = {data: plan.ids(dataset) for data, dataset in sets.items()}
+        asked = digest([[cell.identity for cell in cells], images, to_plain(numerics), run_options.shard_size])
+        with sharing.turn():
+            sharing.join(asked)
+            check_schema(store)
+            cells = _admit(store, cells)
+            admit(plan, before)
+            tell(before, progress)
+            _record(plan, folder, numerics, run_options)
+            store.ask(cells, images, {data: found for data, dataset in sets.items() if (found := dataset.files())})
+            if sharing.first:
+                reopen(store, progress)
         worker = Worker(folder, numerics, _pictured(plan, cells), tuple(plan.plugins), plan.done_at)
-        for phase in phases(plan, store, cells, run_options.workers):
-            _carry_out(phase, plan, store, worker, run_options, progress)
-        run = Run(folder, plan)
-        after = round_off(run, cells, worker)
-        _warn(after, progress)
-        keep_notes(folder, [*before, *after])
-        seal_run(run)
-        done = FinishedRun(folder, *_messages(run))
-        for note in done.notes:
-            progress.warn(note)
-        return done
+        todo = phases(plan, store, cells, run_options.workers)
+        while phase := _next(todo, sharing):
+            _carry_out(phase, plan, store, worker, run_options, progress, sharing)
+            if not sharing.complete:
+                break
+        with sharing.turn():
+            return close(Run(folder, plan), cells, worker, before, progress, sharing)
+
+
+def _record(plan: Plan, folder: Path, numerics: Numerics, run_options: RunOptions) -> None:
+    """Write down the plan, and the surroundings in which it is carried out."""
+    sources = [path for model in map(models.build, plan.models) for path in model.sources()]
+    record(folder, numerics, allow_other=run_options.other_numerics, sources=sources)
+    labelled = replace(plan, battery_label=_battery_label(plan), numerics=numerics)
+    write_text(folder / "plan.yaml", yaml.safe_dump(to_plain(labelled), sort_keys=False))
+
+
+def _next(todo: Iterator[Phase], sharing: Sharing) -> Phase | None:
+    """Go on to the next phase, one process at a time: what it attacks may be chosen now."""
+    with sharing.turn():
+        return next(todo, None)
 
 
 def _survey(plan: Plan, folder: Path) -> tuple[list[Cell], list[Diagnosis], Numerics]:
@@ -107,11 +106,6 @@ def _battery_label(plan: Plan) -> str:
         return ""
     beside = f" and {len(plan.perturbations)} more" if plan.perturbations else ""
     return label(plan.battery, plan.attacks) + beside + (" within a budget" if plan.budget else "")
-
-
-def _warn(diagnoses: Sequence[Diagnosis], progress: Progress) -> None:
-    for line in (line for diagnosis in diagnoses for line in diagnosis.lines()):
-        progress.warn(line)
 
 
 def _admit(store: Store, cells: Sequence[Cell]) -> list[Cell]:
@@ -138,22 +132,35 @@ def _pictured(plan: Plan, cells: Sequence[Cell]) -> frozenset[str]:
 
 
 def _carry_out(
-    phase: Phase, plan: Plan, store: Store, worker: Worker, run_options: RunOptions, progress: Progress
+    phase: Phase,
+    plan: Plan,
+    store: Store,
+    worker: Worker,
+    run_options: RunOptions,
+    progress: Progress,
+    sharing: Sharing,
 ) -> None:
     """Answer what a phase is missing."""
-    todo = units(
-        plan, store, phase, worker.numerics.batch_size, run_options.shard_size, retry_errors=run_options.retry_errors
-    )
-    passes = {_key(unit): unit_passes(unit) for unit in todo}
-    progress.begin(sum(passes.values()), _answers(todo))
+
+    retry = run_options.retry_errors
+
+    def find() -> list[Unit]:
+        nonlocal retry
+        size = worker.numerics.batch_size
+        todo = units(plan, store, phase, size, run_options.shard_size, retry_errors=retry)
+        retry = False  # what fails again has been tried
+        if todo or sharing.first:
+            progress.begin(sum(map(unit_passes, todo)), _answers(todo))
+        return todo
+
     worst = WorstSoFar()
-    for unit, timings, left in Local(run_options.workers, worker.numerics.threads).map(worker, todo):
-        note(store.folder, timings)
-        progress.advance(passes[_key(unit)], ", ".join(filter(None, (unit.label, worst.add(left)))))
-
-
-def _key(unit: Unit) -> tuple[str, tuple[str, ...]]:
-    return unit.steps[0][0].key, unit.batches[0]
+    files = named_files([plan.plugins, *([cell.model, cell.perturbation] for cell in phase.cells)])
+    executor = start_executor(run_options, worker.numerics.threads, progress.warn, files)
+    for todo in sharing.rounds(phase.name, find, everything=phase.name == SAMPLE):
+        for unit, timings, left in executor.map(worker, todo):
+            sharing.finish(phase.name, unit)
+            note(store.folder, timings, run_options.part)
+            progress.advance(unit_passes(unit), ", ".join(filter(None, (unit.label, worst.add(left)))))
 
 
 def _answers(todo: Sequence[Unit]) -> str:
@@ -167,25 +174,6 @@ def _answers(todo: Sequence[Unit]) -> str:
     } | ({"models": models} if models > 1 else {})
     whole = f" ({' x '.join(f'{size} {name}' for name, size in sizes.items())})"
     return f"{answers} answers{whole if math.prod(sizes.values()) == answers else ''}"
-
-
-def _messages(run: Run) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return every image that failed, with the reason; and what else is to be said of images, each once."""
-    errors: dict[str, None] = {}
-    said: dict[str, set[str]] = {}
-    for cell in run.cells:
-        images = run.images(cell)
-        messages = images.filter(pc.and_(pc.not_equal(images["message"], ""), pc.equal(images["finisher"], "")))
-        for image, status, message in zip(*(messages[name].to_pylist() for name in COLUMNS), strict=True):
-            if status == "error":
-                errors[f"{image}: {message}"] = None
-            else:
-                said.setdefault(message, set()).add(image)
-    notes = [
-        f"{note} ({min(images)}{f' and {len(images) - 1} more' if len(images) > 1 else ''})"
-        for note, images in said.items()
-    ]
-    return tuple(errors), tuple(sorted(notes))
 
 
 def _slug(plan: Plan) -> str:

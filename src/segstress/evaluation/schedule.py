@@ -18,11 +18,14 @@ from .audit import SelectionRule, choose
 from .worker import finishers
 from .worst_so_far import harms
 
+SAMPLE = "sample"  # the phase on which the next one depends
+
 
 @dataclass(frozen=True)
 class Phase:
     """Cells and the images that they must answer before the next phase begins."""
 
+    name: str
     cells: Sequence[Cell]
     ids: Callable[[Cell], list[str]]
     chained: bool  # whether later attacks of a battery are spared what earlier ones finished
@@ -36,7 +39,7 @@ def phases(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> Ite
 
     audited = plan.audited()
     if audited is None:
-        yield Phase(cells, everything, chained=not plan.exhaustive)
+        yield Phase("all", cells, everything, chained=not plan.exhaustive)
         return
 
     def sample(cell: Cell) -> list[str]:
@@ -45,10 +48,10 @@ def phases(plan: Plan, store: Store, cells: Sequence[Cell], workers: int) -> Ite
         sampled = set(first[: audited.sample(len(ids))])
         return [id_ for id_ in ids if id_ in sampled]
 
-    yield Phase(cells, sample, chained=True)
+    yield Phase(SAMPLE, cells, sample, chained=True)
     choices = _choices(plan, audited, store, cells, workers)
     dropped = {key for choice in choices for key in choice.dropped}
-    yield Phase([cell for cell in cells if cell.key not in dropped], everything, chained=True)
+    yield Phase("rest", [cell for cell in cells if cell.key not in dropped], everything, chained=True)
 
 
 def _choices(plan: Plan, audited: Battery, store: Store, cells: Sequence[Cell], workers: int) -> list[AttackSelection]:
@@ -81,11 +84,13 @@ def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cel
 
 
 def units(plan: Plan, store: Store, phase: Phase, size: int, shard_size: int, *, retry_errors: bool) -> list[Unit]:
-    """Cut what a phase is missing into whole batches, at least `shard_size` images where there are as many.
+    """Cut a phase into whole batches, `shard_size` images or as few more as that takes, and leave out what is there.
 
     Which images make a batch follows from their places in the phase alone, never from the size of a shard or from what
-    is missing, since a result may depend on its batch by rounding."""
+    is missing, since a result may depend on its batch by rounding; and which batches make a unit follows from theirs,
+    so that processes which share a run cut alike."""
     pending: list[Unit] = []
+    together, number = -(-shard_size // size), 0
     for chain in chains(plan, phase.cells, chained=phase.chained):
         ids = phase.ids(chain[0])
         again = {"retry_errors": retry_errors, "retry_spared": not phase.chained}
@@ -95,20 +100,11 @@ def units(plan: Plan, store: Store, phase: Phase, size: int, shard_size: int, *,
         finished: dict[str, str] = {}
         for cell in reversed(chain[:-1]):
             finished |= finishers(cell.key, store.table(cell, "images").to_pylist(), plan.done_at)
-        for some in _whole(batches, shard_size):
-            together = [id_ for batch in some for id_ in batch]
-            steps = tuple((cell, tuple(id_ for id_ in together if id_ in missing[cell.key])) for cell in chain)
-            pending.append(Unit(steps, tuple(some), {id_: finished[id_] for id_ in together if id_ in finished}))
+        for start in range(0, len(batches), together):
+            some = tuple(tuple(batch) for batch in batches[start : start + together] if batch)
+            images = [id_ for batch in some for id_ in batch]
+            steps = tuple((cell, tuple(id_ for id_ in images if id_ in missing[cell.key])) for cell in chain)
+            if some:
+                pending.append(Unit(steps, some, {id_: finished[id_] for id_ in images if id_ in finished}, number))
+            number += 1
     return pending
-
-
-def _whole(batches: Sequence[Sequence[str]], shard_size: int) -> Iterator[list[tuple[str, ...]]]:
-    """Yield batches that make up a shard."""
-    some: list[tuple[str, ...]] = []
-    for batch in filter(None, batches):
-        some.append(tuple(batch))
-        if sum(map(len, some)) >= shard_size:
-            yield some
-            some = []
-    if some:
-        yield some

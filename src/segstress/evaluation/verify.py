@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ from ..models import ready
 from ..results.part_frames import example_number
 from ..results.run import Run
 from ..results.seal import content, read_seal
-from ..runtime import Cell, other_rounding
+from ..runtime import Cell, RunOptions, other_rounding, start_executor
+from ..runtime.elsewhere import named_files
 from ..runtime.shard_files import read_manifest
 from .recheck import faults
 from .referee import Referee
@@ -61,18 +62,46 @@ class Verdict:
         return not self.faults
 
 
-def verify(folder: Path, share: float = SHARE, *, everything: bool = False, seed: int | None = None) -> list[Verdict]:
+def verify(
+    folder: Path,
+    share: float = SHARE,
+    *,
+    everything: bool = False,
+    seed: int | None = None,
+    run_options: RunOptions | None = None,
+    warn: Callable[[str], None] = lambda message: None,
+) -> list[Verdict]:
     """Check files and seal, then each cell: tables, kept images, and a share of its images attacked again.
 
     The share is drawn afresh each time unless a seed is given; `everything` attacks kept images again too."""
     run = Run(folder)
-    torch.set_num_threads(run.plan.numerics.threads)
     draw = Draw(1.0 if everything else share, secrets.randbits(62) if seed is None else seed, everything)
-    worker = Worker(folder, run.plan.numerics, frozenset(), tuple(run.plan.plugins))
-    rounding = other_rounding(run.environment)
-    cells = [_verify(run, cell, worker, draw, rounding) for cell in run.cells]
+    needed = named_files([run.plan.plugins, *([cell.model, cell.perturbation] for cell in run.cells)])
+    threads = run.plan.numerics.threads
+    executor = start_executor(run_options or RunOptions(workers=1), threads, warn, needed)
+    verdicts = dict(executor.map(VerifyWork(folder, draw), [cell.key for cell in run.cells]))
     files = Verdict("files and seal", 0, 0, (*run.damage, *_broken_seal(run)), math.nan, math.nan)
-    return [files, *cells]
+    return [files, *(verdicts[cell.key] for cell in run.cells)]
+
+
+@dataclass(frozen=True)
+class VerifyWork:
+    """The re-check of one cell; travels to a worker."""
+
+    folder: Path
+    draw: Draw
+
+    def __call__(self, key: str) -> tuple[str, Verdict]:
+        """Check a cell again; nothing is written."""
+        run = Run(self.folder)
+        cell = next(cell for cell in run.cells if cell.key == key)
+        worker = Worker(self.folder, run.plan.numerics, frozenset(), tuple(run.plan.plugins))
+        return key, _verify(run, cell, worker, self.draw, other_rounding(run.environment))
+
+    def inputs(self, key: str) -> list[Path]:
+        """Return the files of the run, for a worker that does not reach its folder."""
+        plain = [path for path in self.folder.iterdir() if path.is_file() and not path.name.startswith(".")]
+        return [*plain, *filter(Path.is_file, (self.folder / "cells").rglob("*"))]
 
 
 def _broken_seal(run: Run) -> Iterator[str]:

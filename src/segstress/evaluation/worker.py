@@ -46,6 +46,15 @@ class Worker:
         with read_ahead(read, [id_ for batch in unit.batches for id_ in batch]) as decode:
             return self._answer(unit, decode)
 
+    def give_up(self, unit: Unit, reason: str) -> tuple[Unit, list[Timing], list[Left]]:
+        """Write an error row for every image of a unit that workers die of, as far as it has no answer."""
+        store = Store(self.folder)
+        for cell, ids in unit.steps:
+            rows = [row_of(id_, cell.seed) | {"status": "error", "message": reason} for id_ in store.missing(cell, ids)]
+            if rows:
+                store.add(cell, Shard(images=rows))
+        return unit, [], []
+
     def _answer(self, unit: Unit, decode: Callable[[str], Sample]) -> tuple[Unit, list[Timing], list[Left]]:
         finished, timings, left_over = dict(unit.finished), [], []
         for cell, ids in unit.steps:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from importlib.resources import files
 from pathlib import Path
@@ -21,8 +21,23 @@ from ..models import models
 from ..models.weights import fill
 from ..planning.perturbing import read_perturbation
 from ..planning.reading import checked, read_yaml
+from ..runtime import RunOptions
+from ..runtime.elsewhere import named_files
+from ..runtime.executors import ray_cluster
 from ..runtime.launch import launch, leads
-from ..training import Augmentation, Backbone, Checkpoints, Recipe, Task, Watcher, fit, optimisers, recipes, schedules
+from ..training import (
+    Augmentation,
+    Backbone,
+    Checkpoints,
+    Moment,
+    Recipe,
+    Task,
+    Watcher,
+    fit,
+    optimisers,
+    recipes,
+    schedules,
+)
 from ..training.batches import Reader
 from ..training.trainee import Trainee, adapt
 
@@ -69,6 +84,35 @@ def train(plan: TrainingPlan, out: Path, watcher: Watcher | None = None, command
             plan.threads,
         )
     return out / "last.safetensors"
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingWork:
+    """A training as one of several processes does it; travels to a worker."""
+
+    plan: TrainingPlan
+    folder: Path
+    command: str = ""
+
+    def __call__(self, tell: Callable[[Moment | dict[str, Any]], None]) -> Path:
+        """Train; the first process tells of steps and epochs."""
+        return train(self.plan, self.folder, Watcher(step=tell, epoch=tell) if leads() else None, self.command)
+
+
+def train_on_ray(
+    work: TrainingWork, run_options: RunOptions, watcher: Watcher, warn: Callable[[str], None] = lambda message: None
+) -> Path:
+    """Train on so many actors; they and as many processes of torchrun go on with each other's states."""
+
+    def hear(news: Moment | dict[str, Any]) -> None:
+        watcher.epoch(news) if isinstance(news, dict) else watcher.step(news)
+
+    cluster = ray_cluster(run_options, work.plan.threads)
+    from ..runtime.ray_training import train_together
+
+    files = named_files(to_plain(work.plan))
+    made: Path = train_together(cluster, work, hear, warn, tuple(files))
+    return made
 
 
 def task_of(plan: TrainingPlan, device: str = "cpu", command: str = "") -> Task:

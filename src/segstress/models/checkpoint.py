@@ -13,6 +13,7 @@ from safetensors.torch import save as to_bytes
 from torch import nn
 
 from ..core import BadInput, settings
+from ..core.files import temporary_name
 from .interface import Interface
 from .legend import Legend
 from .model import FileModel, Model, models
@@ -45,7 +46,7 @@ def save(network: nn.Module, path: Path, card: Mapping[str, Any]) -> None:
     """Write weights and card, whole or not at all; the card's `architecture` is a model spec without weights."""
     models.build(card["architecture"])
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = temporary_name(path)
     try:
         with temporary.open("wb") as file:
             file.write(to_bytes(tensors, metadata={"card": json.dumps(card, sort_keys=True)}))

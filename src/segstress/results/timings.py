@@ -18,9 +18,9 @@ class Timing(NamedTuple):
     seconds: float
 
 
-def note(folder: Path, timings: Iterable[Timing]) -> None:
-    """Add to what the folder holds."""
-    path = folder / FILE
+def note(folder: Path, timings: Iterable[Timing], part: str = "") -> None:
+    """Add to what the folder holds; parts that share it have a file each, since two cannot append to one."""
+    path = folder / (f"timings-{part.replace('/', '-of-')}.csv" if part else FILE)
     begun = path.exists()
     with path.open("a", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
@@ -31,8 +31,8 @@ def note(folder: Path, timings: Iterable[Timing]) -> None:
 
 def read(folder: Path) -> dict[tuple[str, str], float]:
     """Return seconds by cell and image; of an image that was answered again, the last ones."""
-    path = folder / FILE
-    if not path.exists():
-        return {}
-    with path.open(newline="", encoding="utf-8") as file:
-        return {(row["cell"], row["image"]): float(row["seconds"]) for row in csv.DictReader(file)}
+    seconds: dict[tuple[str, str], float] = {}
+    for path in sorted(folder.glob("timings*.csv")):
+        with path.open(newline="", encoding="utf-8") as file:
+            seconds |= {(row["cell"], row["image"]): float(row["seconds"]) for row in csv.DictReader(file)}
+    return seconds

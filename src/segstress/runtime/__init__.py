@@ -2,8 +2,9 @@
 
 from .cell import SCHEMA, Cell, Unit
 from .checksums import checksum, read_json, read_text, write_json, write_text
-from .executors import Local, refuse_rerun
-from .numerics import Numerics, other_rounding, record, recorded
+from .executors import Executor, start_executor
+from .local_executor import Local, refuse_rerun
+from .numerics import Numerics, other_rounding, record, record_elsewhere, recorded
 from .options import Progress, RunOptions
 from .parquet import read_table, write_table
 from .shard import SCHEMAS, Shard
@@ -13,6 +14,7 @@ __all__ = [
     "SCHEMA",
     "SCHEMAS",
     "Cell",
+    "Executor",
     "Local",
     "Numerics",
     "Progress",
@@ -26,8 +28,10 @@ __all__ = [
     "read_table",
     "read_text",
     "record",
+    "record_elsewhere",
     "recorded",
     "refuse_rerun",
+    "start_executor",
     "write_json",
     "write_table",
     "write_text",

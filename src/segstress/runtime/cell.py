@@ -53,6 +53,7 @@ class Unit:
     steps: tuple[tuple[Cell, tuple[str, ...]], ...]
     batches: tuple[tuple[str, ...], ...]  # images that meet the model together, whatever else is in the unit
     finished: Mapping[str, str] = field(default_factory=dict)  # image -> key of the cell after which nothing was left
+    number: int = 0  # its place among all units of a phase, finished ones too: the same in every process
 
     @property
     def label(self) -> str:

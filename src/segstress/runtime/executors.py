@@ -1,84 +1,63 @@
-"""Where work runs: here, in worker processes on this machine (and later on Ray), behind one `map`."""
+"""Where work runs, chosen by name: processes of this machine, or actors of a Ray cluster, behind one `map`."""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
-from multiprocessing import connection
-from multiprocessing.process import BaseProcess
-from typing import TypeVar
-
-import torch
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..core import BadInput
-from ..core.system import cores
+from .local_executor import Local
+from .options import RunOptions
+
+if TYPE_CHECKING:
+    from .ray_cluster import Cluster
 
 U = TypeVar("U")
 R = TypeVar("R")
-RERUN = 86  # exit code of a worker that would have run its parent's script all over again
 
 
-@dataclass(frozen=True)
-class Local:
-    """Processes of this machine, each with its own share of threads; one worker works in this process."""
+class Executor(Protocol):
+    """Whoever answers units of work; which worker does, and when, changes no answer.
 
-    workers: int = 0  # 0 = one for each core
-    threads: int = 1  # of each worker; part of the numerics
+    `work` travels to the workers. It may have a `folder` in which it writes, `inputs(unit)`, the files of that folder
+    which it reads, and `give_up(unit, reason)`, the answer where workers died of a unit again and again."""
 
-    def map(self, work: Callable[[U], R], units: Sequence[U]) -> Iterator[R]:
-        """Yield answers in the order in which they are ready."""
-        workers = min(self.workers or cores(), len(units))
-        if workers <= 1:
-            torch.set_num_threads(self.threads)
-            yield from map(work, units)
-            return
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(workers, context, _prepare, (self.threads,)) as pool:
-            children: list[BaseProcess] = []
-            try:
-                futures = [pool.submit(work, unit) for unit in units]
-                children += multiprocessing.active_children()
-                for future in as_completed(futures):
-                    yield future.result()
-            except BrokenProcessPool as error:
-                pool.shutdown()  # until exit codes are known
-                if any(child.exitcode == RERUN for child in children):
-                    raise BadInput(
-                        "worker processes import the script that starts them, and it would start them again: put its "
-                        'calls below `if __name__ == "__main__":`, or leave workers out'
-                    ) from None
-                raise BadInput(
-                    "a worker process died (out of memory?); what is finished is kept: "
-                    "run the same command again, perhaps with fewer --workers"
-                ) from error
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                for child in multiprocessing.active_children():
-                    child.terminate()
-                raise
+    def map(self, work: Callable[[U], R], units: Iterable[U]) -> Iterator[R]:
+        """Yield answers in the order in which they are ready; units are asked for as workers become free."""
 
 
-def refuse_rerun() -> None:
-    """End a worker that imports its parent's script and comes upon the call by which it was started."""
-    if getattr(multiprocessing.current_process(), "_inheriting", False):  # as multiprocessing itself tells
-        raise SystemExit(RERUN)
+def start_local(run_options: RunOptions, threads: int, warn: Callable[[str], None], files: Sequence[Path]) -> Executor:
+    """Return worker processes, which find files where they are and warn on the terminal themselves."""
+    return Local(run_options.workers, threads)
 
 
-def _prepare(threads: int) -> None:
-    """Leave Ctrl-C to the parent, and do not outlive it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    torch.set_num_threads(threads)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+def start_ray(run_options: RunOptions, threads: int, warn: Callable[[str], None], files: Sequence[Path]) -> Executor:
+    """Return Ray actors."""
+    cluster = ray_cluster(run_options, threads)
+    from .ray_executor import Ray
+
+    return Ray(cluster, warn, tuple(files))
 
 
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
+def ray_cluster(run_options: RunOptions, threads: int) -> Cluster:
+    """Return where Ray's actors live; Ray is an extra, and is imported only where it is asked for."""
+    try:
+        from .ray_cluster import Cluster
+    except ImportError as error:
+        raise BadInput(
+            f"--executor ray: Ray cannot be imported ({error}); pip install 'segstress[ray]', or leave --executor out"
+        ) from error
+    return Cluster(run_options.workers, threads, run_options.ray_address, run_options.gpus_per_worker)
+
+
+EXECUTORS = {"local": start_local, "ray": start_ray}
+
+
+def start_executor(
+    run_options: RunOptions, threads: int, warn: Callable[[str], None], files: Sequence[Path] = ()
+) -> Executor:
+    """Return the executor that was asked for; `files` are those that workers elsewhere need beside the data."""
+    if run_options.executor not in EXECUTORS:
+        raise BadInput(f"unknown executor '{run_options.executor}'; expected {' or '.join(EXECUTORS)}")
+    return EXECUTORS[run_options.executor](run_options, threads, warn, files)

@@ -56,16 +56,35 @@ def record(folder: Path, numerics: Numerics, *, allow_other: bool = False, sourc
                 f"{folder} was begun with other numerics ({', '.join(changed)}), which round differently; "
                 "use the same, another --out, or --other-numerics"
             )
-    machine = {"python": platform.python_version(), "system": platform.system(), "machine": platform.machine()}
-    now = {"numerics": plain, "versions": versions(), "machine": machine, "host": host()}
+    now = {"numerics": plain, **surroundings()}
     written = read_json(path) if path.exists() else {}
     date = written.get("begun") or datetime.now(UTC).isoformat(timespec="seconds")
     write_json(path, {**now, "begun": date, "code": code(sources), "earlier": _earlier(written, now)})
 
 
+def surroundings() -> dict[str, Any]:
+    """Return the packages and the machine with which this process computes."""
+    machine = {"python": platform.python_version(), "system": platform.system(), "machine": platform.machine()}
+    return {"versions": versions(), "machine": machine, "host": host()}
+
+
+def record_elsewhere(folder: Path, there: Mapping[str, Any]) -> str:
+    """Note surroundings of a worker elsewhere that round differently from those of a run; say in what they differ."""
+    path = folder / "environment.json"
+    if not path.exists():
+        return ""
+    written = read_json(path)
+    ours, theirs = _rounding(written), _rounding(there)
+    other = [f"{key} {ours[key]} -> {theirs[key]}" for key in ours if ours[key] != theirs[key]]
+    beside = {"numerics": written["numerics"], **there}
+    if other and beside not in written.get("earlier", ()):
+        write_json(path, {**written, "earlier": [*written.get("earlier", ()), beside]})
+    return ", ".join(other)
+
+
 def other_rounding(environment: Mapping[str, Any]) -> str:
     """Say why results of a recorded run may round differently here; nothing where they may not."""
-    here = _rounding({"versions": versions(), "machine": {"machine": platform.machine()}, "host": host()})
+    here = _rounding(surroundings())
     for made in (environment, *environment.get("earlier", ())):
         there = _rounding(made)
         other = [f"{key} {there[key]} -> {here[key]}" for key in here if here[key] != there[key]]

@@ -14,6 +14,10 @@ class RunOptions:
     shard_size: int = 4  # images written at a time, rounded up to whole batches
     retry_errors: bool = False
     other_numerics: bool = False  # go on although the run was begun with other numerics
+    executor: str = "local"  # or ray
+    ray_address: str = ""  # of a cluster, or auto; nothing = Ray is started on this machine
+    gpus_per_worker: float = 0.0  # that Ray sets apart for each worker
+    part: str = ""  # such as 2/8: one of several processes that share the folder; nothing = the only one
 
 
 @dataclass

@@ -208,7 +208,7 @@ class Store:
     def _look(self, cell: Cell, found: Mapping[str, Sequence[Path]]) -> dict[str, str]:
         folder = self.place(cell)
         for stem, paths in found.items():
-            if (cell.key, stem) not in self._examined:
+            if self._examined.get((cell.key, stem), "unknown"):  # one that another process is writing may be whole now
                 self._examined[cell.key, stem] = shard_files.examine(folder, stem, paths)
         wrong = {stem: fault for stem in found if (fault := self._examined[cell.key, stem])}
         whole = [stem for stem in sorted(found) if stem not in wrong]

@@ -7,7 +7,7 @@ from typing import Any
 
 from segstress.contests.compete import Competition, begin, walk
 from segstress.contests.plan import read_contest
-from segstress.runtime import Progress, read_table
+from segstress.runtime import Progress, RunOptions, read_table
 
 QUIET = Progress()
 POOL = "shapes:pool?count=20&size=32&labelled=true"
@@ -17,7 +17,7 @@ MODELS = [f"compact:cnn?seed={seed}" for seed in range(3)]
 def compete(folder: Path, **changes: Any) -> Competition:
     asked = {"models": MODELS, "pool": POOL, "scale": "none", "shard_size": 8} | changes
     competition = begin(read_contest(asked), folder)
-    walk(competition, QUIET, workers=1)
+    walk(competition, QUIET, RunOptions(workers=1))
     return competition
 
 

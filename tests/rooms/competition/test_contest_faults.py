@@ -13,6 +13,7 @@ from PIL import Image
 from segstress.contests.compete import begin, walk
 from segstress.contests.plan import read_contest
 from segstress.core import BadInput, to_plain
+from segstress.runtime import RunOptions
 
 NETS = Path(__file__).parents[2] / "nets.py"
 FUSSY = """
@@ -71,7 +72,7 @@ def test_an_image_that_a_model_cannot_answer_is_left_out_of_its_pairs(tmp_path: 
     pool = f"folder:{folder}?images=.&masks=none"
     models = [*MODELS[:2], f"factory:{source}:net"]
     competition = begin(read_contest({"models": models, "pool": pool, "scale": "none"}), tmp_path / "run")
-    _, faults = walk(competition, QUIET, workers=1)
+    _, faults = walk(competition, QUIET, RunOptions(workers=1))
     assert len(faults) == 1
     assert "does not like it" in faults[0]
     bad = faults[0].split(" on ")[1].split(":")[0]
@@ -80,8 +81,8 @@ def test_an_image_that_a_model_cannot_answer_is_left_out_of_its_pairs(tmp_path: 
     scores = competition.store.scores(competition.entrants, part, "miou", 7)[part.images.index(bad)]
     assert np.isfinite(scores[0, 1])
     assert np.isnan(scores[2, :2]).all()
-    competition.predict(QUIET, workers=1, retry_errors=True)
-    competition.compare(QUIET, workers=1)
+    competition.predict(QUIET, RunOptions(workers=1, retry_errors=True))
+    competition.compare(QUIET, RunOptions(workers=1))
     assert np.isfinite(competition.store.scores(competition.entrants, part, "miou", 7)[:, 2, 0]).all()
 
 

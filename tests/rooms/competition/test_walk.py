@@ -14,7 +14,7 @@ from segstress.contests.plan import read_contest
 from segstress.contests.screening import screen
 from segstress.core import BadInput
 from segstress.core.files import write
-from segstress.runtime import parquet
+from segstress.runtime import RunOptions, parquet
 
 PLUGIN = """
 from segstress.core import settings
@@ -54,8 +54,8 @@ def test_plug_ins_reach_worker_processes(tmp_path: Path) -> None:
         }
     )
     competition = begin(contest, tmp_path / "run")
-    competition.index(QUIET, workers=1)
-    assert competition.predict(QUIET, workers=2) == []
+    competition.index(QUIET, RunOptions(workers=1))
+    assert competition.predict(QUIET, RunOptions(workers=2)) == []
 
 
 def test_models_of_one_label_get_names_of_their_own(done: Competition) -> None:
@@ -67,7 +67,7 @@ def test_adding_a_model_equals_a_fresh_run_and_computes_only_its_own(tmp_path: P
     grown = compete(tmp_path / "grown", models=MODELS[:2])
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "grown" / "models").rglob("*") if path.is_file()}
     added = add(grown.folder, MODELS[2:])
-    walk(added, QUIET, workers=1)
+    walk(added, QUIET, RunOptions(workers=1))
     after = {path: path.stat().st_mtime_ns for path in before}
     assert before == after
     fresh = compete(tmp_path / "fresh")
@@ -85,7 +85,7 @@ def test_a_stopped_run_goes_on_where_it_was(done: Competition, tmp_path: Path) -
     for victim in victims:
         victim.unlink()
     (other.folder / "members.parquet").unlink()
-    walk(reopen(other.folder), QUIET, workers=1)
+    walk(reopen(other.folder), QUIET, RunOptions(workers=1))
     assert rows(other.folder) == rows(done.folder)
 
 
@@ -106,7 +106,7 @@ def test_a_full_disk_or_a_crash_at_any_file_loses_nothing_else(
     with pytest.raises(BadInput, match="full"):
         compete(tmp_path / "run")
     monkeypatch.undo()
-    walk(reopen(tmp_path / "run"), QUIET, workers=1)
+    walk(reopen(tmp_path / "run"), QUIET, RunOptions(workers=1))
     assert rows(tmp_path / "run") == rows(done.folder)
 
 
@@ -125,7 +125,7 @@ def test_every_metric_selects(metric: str, tmp_path: Path) -> None:
 def test_ranking_by_another_metric_equals_a_competition_by_it(metric: str, tmp_path: Path) -> None:
     competition = compete(tmp_path / "one")
     chosen = rows(competition.folder)
-    beside = competition.rank_by(metric, "masks", 20, QUIET, workers=1)
+    beside = competition.rank_by(metric, "masks", 20, QUIET, RunOptions(workers=1))
     alone = compete(tmp_path / "other", metric=metric).rank("masks", draws=20)
     np.testing.assert_array_equal(beside.matrices["aggressiveness"], alone.matrices["aggressiveness"])
     assert [member.image for member in beside.members] == [member.image for member in alone.members]

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -72,3 +76,37 @@ def test_parts_equal_the_whole_batch(quick, one, tmp_path):
 def test_a_batch_that_cannot_be_cut(quick, tmp_path):
     with pytest.raises(BadInput, match="batch_size 8 cannot be cut into 3 parts"):
         train(quick(**STEP, parts=3), tmp_path / "odd")
+
+
+def kill_tree(process: int) -> None:
+    """Kill a process and all below it, whatever groups they are in, the leaves first."""
+    with suppress(OSError):  # of one that has ended meanwhile
+        for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+            kill_tree(int(child))
+        os.kill(process, signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_ray_and_torchrun_go_on_with_each_others_states(quick, tmp_path):
+    """Two processes of either make the same bytes, and so does one that goes on where the other was killed."""
+    pytest.importorskip("ray")
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(yaml.safe_dump(to_plain(quick(**{**STEP, "epochs": 12, "save_every": 1, "batch_size": 4}))))
+    segstress = [Path(sys.executable).parent / "segstress", "train", plan]
+    by_torchrun, by_ray = [*TORCHRUN, *segstress], [*segstress, "--executor", "ray", "--workers", "2"]
+
+    def run(command: list, name: str) -> bytes:
+        done = subprocess.run([*command, "--out", tmp_path / name], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count("epoch 12:") == 1, "it was not left anything to do"
+        return (tmp_path / name / "last.safetensors").read_bytes()
+
+    whole = run(by_torchrun, "torchrun")
+    assert run(by_ray, "ray") == whole
+    for name, first, then in (("to-ray", by_torchrun, by_ray), ("to-torchrun", by_ray, by_torchrun)):
+        process = subprocess.Popen([*first, "--out", tmp_path / name], stdout=subprocess.DEVNULL)
+        while not (tmp_path / name / "state.safetensors").exists() and process.poll() is None:
+            time.sleep(0.01)
+        kill_tree(process.pid)
+        assert process.wait() == -signal.SIGKILL, "it ended before it could be killed"
+        assert run(then, name) == whole

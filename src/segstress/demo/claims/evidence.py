@@ -71,7 +71,7 @@ class ContestRun:
     def carry_out(self, folder: Path, images: int, run_options: RunOptions, progress: Progress) -> tuple[str, ...]:
         """Go from the pool to the ranking."""
         competition = compete.begin(read_contest(self.asked(images)), folder)
-        _, faults = compete.walk(competition, progress, run_options.workers)
+        _, faults = compete.walk(competition, progress, run_options)
         mad.report(competition, competition.rank("masks"))
         return tuple(faults)
 

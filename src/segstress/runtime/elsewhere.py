@@ -1,0 +1,188 @@
+"""What a worker on another machine needs: files under the paths that they have here, and a way to hand over its own."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import secrets
+import shutil
+import socket
+import sys
+import tempfile
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ..core import BadInput
+from ..core.files import HOST, noting, write
+from .numerics import surroundings
+
+Files = Mapping[str, bytes]  # absolute paths, or paths within a run's folder, with what they hold
+
+
+def named_files(specs: Any) -> list[Path]:
+    """Return the files that specs or plug-ins name, with the modules beside one of Python, which it may import."""
+    found: dict[Path, None] = {}
+    for text in _strings(specs):
+        for name in (text, text.rpartition(":")[0]):  # `nets.py:enet` is a function of a file
+            found |= dict.fromkeys(_files(name))
+    return list(found)
+
+
+def _strings(plain: Any) -> Iterator[str]:
+    if isinstance(plain, str | os.PathLike):
+        yield os.fspath(plain)
+    elif isinstance(plain, Mapping):
+        yield from _strings(list(plain.values()))
+    elif isinstance(plain, Iterable):
+        for item in plain:
+            yield from _strings(item)
+
+
+def _files(name: str) -> list[Path]:
+    path = Path(name).absolute()
+    try:
+        if name and path.is_file():
+            return sorted(path.parent.glob("*.py")) if path.suffix == ".py" else [path]
+        if name and (path / "config.json").is_file():  # a folder that holds one model
+            return sorted(filter(Path.is_file, path.iterdir()))
+    except (OSError, ValueError):  # no name that a file could have
+        pass
+    return []
+
+
+def read_files(paths: Iterable[Path]) -> dict[str, bytes]:
+    """Read files, to be laid out elsewhere."""
+    return {str(path): path.read_bytes() for path in paths}
+
+
+def lay_out(files: Files, home: str) -> None:
+    """Work in the folder of the driver, with its files under their paths; one that is there must be the same."""
+    try:
+        Path(home).mkdir(parents=True, exist_ok=True)
+        os.chdir(home)
+        for name, data in files.items():
+            path = Path(name)
+            if not path.exists():
+                write(path, data)
+            elif path.read_bytes() != data:
+                raise BadInput(f"{HOST} has another {path} than the machine that started the run; make them equal")
+    except OSError as error:
+        raise BadInput(f"{HOST} cannot hold the files of the run: {error}; use folders that it can write") from error
+
+
+@dataclass(frozen=True)
+class Luggage:
+    """What a worker is sent off with."""
+
+    work: bytes  # pickled: it may need what is laid out first
+    threads: int
+    home: str  # folder in which the driver works
+    search: tuple[str, ...]  # where the driver looks for modules
+    token: str = ""  # file by which it sees whether it reaches the run's folder
+
+
+def pack(work: Callable[..., Any], threads: int, token: str) -> Luggage:
+    """Return what a worker needs to do as this process would."""
+    return Luggage(pickle.dumps(work), threads, str(Path.cwd()), tuple(sys.path), token)
+
+
+@contextmanager
+def reach_token(folder: Path | None) -> Iterator[str]:
+    """Lay a file into a run's folder by which workers see whether they reach it."""
+    if folder is None:
+        yield ""
+        return
+    path = folder / f".reached-{secrets.token_hex(8)}"
+    write(path, b"")
+    try:
+        yield path.name
+    finally:
+        path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Greeting:
+    """What a worker says when it is ready."""
+
+    host: str
+    shared: bool  # whether it reaches the run's folder
+    surroundings: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What a worker hands over: the answer to a unit, what was warned about, and files where it has no folder."""
+
+    answer: Any
+    warnings: tuple[str, ...]
+    files: Files
+
+
+def unpack(luggage: Luggage, files: Files) -> Callable[..., Any]:
+    """Make this process like the driver; return the work."""
+    torch.set_num_threads(luggage.threads)
+    sys.path += [path for path in luggage.search if path not in sys.path]
+    lay_out(files, luggage.home)
+    work: Callable[..., Any] = pickle.loads(luggage.work)
+    return work
+
+
+class Seat:
+    """The place of one process among those that train together; the driver hears what it tells meanwhile."""
+
+    def __init__(self) -> None:
+        self.told: deque[Any] = deque()
+
+    def address(self) -> tuple[str, int]:
+        """Return where the others can meet this process."""
+        with socket.create_server(("", 0)) as server:
+            return socket.gethostbyname(socket.gethostname()), server.getsockname()[1]
+
+    def work(self, luggage: Luggage, files: Files, variables: Mapping[str, str]) -> Any:
+        """Do the work as one of torchrun's processes would."""
+        os.environ.update(variables)
+        work = unpack(luggage, files)
+        folder: Path = work.folder  # type: ignore[attr-defined]
+        if not (folder / luggage.token).exists():
+            raise BadInput(f"{HOST} does not reach {folder}; processes that train together need one folder")
+        return work(self.told.append)
+
+    def news(self) -> list[Any]:
+        """Return what was told since the last time."""
+        return [self.told.popleft() for _ in range(len(self.told))]
+
+
+class Station:
+    """The place where a worker works: the run's folder, or one of its own where it does not reach that."""
+
+    work: Callable[[Any], Any]
+    place: Path | None = None  # of its own
+
+    def greet(self, luggage: Luggage, files: Files) -> Greeting:
+        """Make ready for work, and say where this is."""
+        self.work = unpack(luggage, files)
+        folder: Path | None = getattr(self.work, "folder", None)
+        if folder is not None and not (folder / luggage.token).exists():
+            self.place = Path(tempfile.mkdtemp(prefix="segstress-"))
+            self.work = replace(self.work, folder=self.place)  # type: ignore[type-var]
+        return Greeting(HOST, self.place is None, surroundings())
+
+    def answer(self, unit: Any, inputs: Files) -> Delivery:
+        """Do one unit of work."""
+        for name, data in inputs.items():
+            write(Path(self.place or "") / name, data)
+        with warnings.catch_warnings(record=True) as caught, noting() as written:
+            answer = self.work(unit)
+        said = tuple(dict.fromkeys(str(warning.message) for warning in caught))
+        if self.place is None:
+            return Delivery(answer, said, {})
+        files = {str(path.relative_to(self.place)): path.read_bytes() for path in written if path.exists()}
+        shutil.rmtree(self.place)
+        return Delivery(answer, said, files)

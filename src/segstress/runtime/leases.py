@@ -1,0 +1,153 @@
+"""Who has what in hand, told by files: processes on whatever machines share work without a lock of the system.
+
+All that is asked of the file system is that of several who create a file with O_EXCL one succeeds. A process touches
+its heartbeat now and then; what it had in hand when that has stopped is taken over under the next number, so that two
+who see the same dead owner cannot both succeed. Ages are differences of heartbeats, so clocks may differ."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from enum import Enum
+from itertools import count
+from pathlib import Path
+
+from ..core.files import HOST, write_all
+
+BEAT = 10.0  # seconds between two signs of life
+EXPIRY = 120.0  # seconds without one after which a process counts as dead
+POLL = 0.5  # seconds between two looks at what others do
+
+
+class LeaseState(Enum):
+    """What came of asking for a name."""
+
+    MINE = "mine"
+    HELD = "held"  # by somebody alive
+    DONE = "done"
+
+
+class Leases:
+    """Names that this process and others hold in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.owner = f"{HOST}-{os.getpid()}-{secrets.token_hex(4)}"
+        self._mine: dict[str, Path] = {}
+        self._ended = threading.Event()
+
+    @contextmanager
+    def beating(self) -> Iterator[None]:
+        """Show that this process is alive."""
+        self._beat()
+        thread = threading.Thread(target=self._keep_beating, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._ended.set()
+            thread.join()
+            self.leave()
+
+    def leave(self) -> None:
+        """Take back the sign of life; whoever leaves last clears up."""
+        if self.somebody():
+            self._heart(self.owner).unlink(missing_ok=True)
+        else:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def somebody(self) -> bool:
+        """Tell whether other processes that hold names here are alive."""
+        owners = [path.name.removeprefix("alive-") for path in self.folder.glob("alive-*")]
+        others = [owner for owner in owners if owner != self.owner]
+        if others:
+            self._beat()  # ages are told by this process's own sign of life
+        return any(map(self.is_alive, others))
+
+    def claim(self, name: str) -> LeaseState:
+        """Take a name that nobody alive holds and that is not done."""
+        for number in count():
+            path = self._path(f"{name}.{number}")
+            if self._path(f"{name}.done").exists():
+                return LeaseState.DONE
+            if self._create(path):
+                if self._path(f"{name}.done").exists():  # its owner was done between the two looks
+                    return LeaseState.DONE
+                self._mine[name] = path
+                return LeaseState.MINE
+            if self._is_held(path):
+                return LeaseState.HELD
+        raise AssertionError("unreachable")
+
+    def finish(self, name: str) -> None:
+        """Mark a name that this process holds as done."""
+        path = self._mine.pop(name)
+        if not path.exists():
+            self._create(path)  # a folder that was cleared up
+        path.replace(self._path(f"{name}.done"))
+
+    def is_done(self, name: str) -> bool:
+        """Tell whether somebody has finished it."""
+        return self._path(f"{name}.done").exists()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Do something one after another: all others wait, or take over from one that died."""
+        number = 0
+        while (claim := self.claim(f"turn-{number}")) is not LeaseState.MINE:
+            if claim is LeaseState.DONE:
+                number += 1
+            else:
+                time.sleep(POLL)
+        try:
+            yield
+        finally:
+            self.finish(f"turn-{number}")
+
+    def is_alive(self, owner: str) -> bool:
+        """Tell whether a process has shown a sign of life lately, by the clock that dates the files."""
+        try:
+            age = self._heart(self.owner).stat().st_mtime - self._heart(owner).stat().st_mtime
+        except OSError:  # it has left, or this process has
+            return False
+        return age < EXPIRY
+
+    def _is_held(self, path: Path) -> bool:
+        try:
+            owner = path.read_text()
+            fresh = self._heart(self.owner).stat().st_mtime - path.stat().st_mtime < EXPIRY
+        except OSError:  # it was finished meanwhile
+            return True
+        return fresh if not owner else self.is_alive(owner)  # for a moment it is there and has no owner yet
+
+    def _create(self, path: Path) -> bool:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        except FileExistsError:
+            return False
+        try:
+            write_all(handle, self.owner.encode())
+        finally:
+            os.close(handle)
+        return True
+
+    def _path(self, name: str) -> Path:
+        return self.folder / name
+
+    def _heart(self, owner: str) -> Path:
+        return self.folder / f"alive-{owner}"
+
+    def _keep_beating(self) -> None:
+        while not self._ended.wait(BEAT):
+            with suppress(OSError):  # a moment without the file server is no death
+                self._beat()
+
+    def _beat(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._heart(self.owner).touch()

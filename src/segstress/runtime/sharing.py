@@ -1,0 +1,178 @@
+"""Whether this process is alone in a run's folder, or one of several parts that share its units."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from ..core import BadInput
+from ..core.files import alone, sweep
+from .checksums import read_json, write_json
+from .leases import POLL, Leases, LeaseState
+
+FOLDER = "leases"
+FILE = "parts.json"
+
+
+class Numbered(Protocol):
+    """A unit that has the same number in every process that shares a run."""
+
+    @property
+    def number(self) -> int:
+        """Its place among all units of its step, finished ones too."""
+
+
+U = TypeVar("U", bound=Numbered)
+
+
+class SoleProcess:
+    """The only process in a run's folder."""
+
+    first = True  # whether it may set right what others have left
+    complete = True  # whether all units of the last step are done, by whomever
+
+    def turn(self) -> AbstractContextManager[None]:
+        """Do something that no other process does meanwhile."""
+        return nullcontext()
+
+    def join(self, asked: str) -> None:
+        """Agree with others on what the units are."""
+
+    def rounds(self, step: str, find: Callable[[], Sequence[U]], *, everything: bool = False) -> Iterator[Sequence[U]]:
+        """Yield the units that this process is to do, until none is left for it."""
+        yield find()
+
+    def finish(self, step: str, unit: Numbered) -> None:
+        """Note that a unit is done."""
+
+    def left_to(self) -> str:
+        """Say who does the rest."""
+        return "nobody"
+
+
+@dataclass(frozen=True)
+class PartNumber:
+    """One of several processes."""
+
+    number: int
+    of: int
+
+    @classmethod
+    def read(cls, text: str) -> PartNumber:
+        """Read `2/8`."""
+        found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+        part = cls(int(found[1]), int(found[2])) if found else cls(0, 0)
+        if not 1 <= part.number <= part.of:
+            raise BadInput(f"--part: expected i/n with i from 1 to n, such as 2/8, found '{text}'")
+        return part
+
+
+class PartProcess:
+    """One of several processes: it does its own share of the units first, then helps those that have begun."""
+
+    def __init__(self, folder: Path, part: PartNumber, leases: Leases) -> None:
+        self.folder, self.part, self.leases = folder, part, leases
+        self.first, self.complete, self.session = False, True, ""
+
+    def turn(self) -> AbstractContextManager[None]:
+        """Do something that no other process does meanwhile."""
+        return self.leases.turn()
+
+    def join(self, asked: str) -> None:
+        """Agree with those that are alive on what the units are; the first begins anew. Call it in a turn."""
+        path = self.leases.folder / FILE
+        plain = read_json(path) if path.exists() else {}
+        members: dict[str, int] = plain.get("members", {})
+        self.first = not any(map(self.leases.is_alive, members))
+        if self.first:
+            sweep(self.folder)
+            plain = {"session": secrets.token_hex(4), "asked": asked, "parts": self.part.of}
+            members = {}
+        elif (plain["asked"], plain["parts"]) != (asked, self.part.of):
+            raise BadInput(
+                f"{self.folder} is shared by processes that were started with another plan, --shard-size or number of "
+                "parts; start all alike, or wait for them"
+            )
+        self.session = plain["session"]
+        write_json(path, {**plain, "members": {**members, self.leases.owner: self.part.number}})
+
+    def rounds(self, step: str, find: Callable[[], Sequence[U]], *, everything: bool = False) -> Iterator[Iterator[U]]:
+        """Yield the units that this process is to do, until none is left for it.
+
+        Those of parts that have not begun are left to them, unless `everything` is needed before the run can go on."""
+        while missing := {self._name(step, unit): unit for unit in find()}:
+            left = undone = self._undone(missing)
+            while left:
+                yield self._claimed(left, everything=everything)
+                left, begun = self._undone(left), self._begun()
+                if not any(everything or self._share(unit) in begun for unit in left.values()):
+                    break
+                time.sleep(POLL)  # others have them in hand
+            if len(left) == len(undone):  # nobody got on, or what is marked as done is not there
+                break
+        self.complete = not missing
+
+    def finish(self, step: str, unit: Numbered) -> None:
+        """Note that a unit is done."""
+        self.leases.finish(self._name(step, unit))
+
+    def absent(self) -> list[str]:
+        """Return the parts that have not begun."""
+        begun = self._begun()
+        return [f"{number}/{self.part.of}" for number in range(1, self.part.of + 1) if number not in begun]
+
+    def left_to(self) -> str:
+        """Say who does the rest."""
+        absent = self.absent()
+        parts = f"parts that have not begun: {', '.join(absent[:8])}{' ...' if len(absent) > 8 else ''}"
+        return f"the rest is left to {parts if absent else 'other parts'}"
+
+    def _undone(self, units: Mapping[str, U]) -> dict[str, U]:
+        return {name: unit for name, unit in units.items() if not self.leases.is_done(name)}
+
+    def _claimed(self, left: Mapping[str, U], *, everything: bool) -> Iterator[U]:
+        """Yield units as they are asked for: the own share in order, then those of others from the end."""
+        own = [name for name, unit in left.items() if self._share(unit) == self.part.number]
+        for name in own:
+            if self.leases.claim(name) is LeaseState.MINE:
+                yield left[name]
+        begun = self._begun() - {self.part.number}
+        for name, unit in reversed(list(left.items())):
+            helped = self._share(unit) in begun or (everything and self._share(unit) != self.part.number)
+            if helped and self.leases.claim(name) is LeaseState.MINE:
+                yield unit
+
+    def _share(self, unit: Numbered) -> int:
+        return unit.number % self.part.of + 1
+
+    def _begun(self) -> set[int]:
+        path = self.leases.folder / FILE
+        return {self.part.number, *(read_json(path)["members"].values() if path.exists() else ())}
+
+    def _name(self, step: str, unit: Numbered) -> str:
+        return f"{self.session}-{step}-{unit.number}"
+
+
+Sharing = SoleProcess | PartProcess
+
+
+@contextmanager
+def share(folder: Path, part: str) -> Iterator[Sharing]:
+    """Hold a run's folder: alone, or as one of the parts that share it."""
+    leases = Leases(folder / FOLDER)
+    if part:
+        with leases.beating():
+            yield PartProcess(folder, PartNumber.read(part), leases)
+        return
+    with alone(folder):
+        somebody = leases.somebody()
+        leases.leave()
+        if somebody:
+            raise BadInput(f"{folder} is in use by processes that share it by --part; wait for them or choose another")
+        yield SoleProcess()

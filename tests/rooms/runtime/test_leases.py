@@ -1,0 +1,79 @@
+"""Names that processes share: one holds each, and what a dead one held is taken over by one."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from segstress.core import BadInput
+from segstress.runtime import leases
+from segstress.runtime.leases import Leases, LeaseState
+from segstress.runtime.sharing import PartNumber
+
+
+@pytest.fixture
+def pair(tmp_path):
+    first, second = Leases(tmp_path / "leases"), Leases(tmp_path / "leases")
+    with first.beating(), second.beating():
+        yield first, second
+
+
+def die(process: Leases) -> None:
+    """Let a process's last sign of life be of long ago."""
+    process._keep_beating = lambda: None
+    heart = process.folder / f"alive-{process.owner}"
+    before = heart.stat().st_mtime - 2 * leases.EXPIRY
+    os.utime(heart, (before, before))
+
+
+def test_one_holds_a_name_until_it_is_done(pair):
+    first, second = pair
+    assert first.claim("unit") is LeaseState.MINE
+    assert second.claim("unit") is LeaseState.HELD
+    first.finish("unit")
+    assert second.claim("unit") is LeaseState.DONE
+    assert second.is_done("unit")
+
+
+def test_what_a_dead_process_held_is_taken_over_by_one(pair, tmp_path):
+    first, _ = pair
+    others = [Leases(tmp_path / "leases") for _ in range(8)]
+    for other in others:
+        other._beat()
+    assert first.claim("unit") is LeaseState.MINE
+    die(first)
+    with ThreadPoolExecutor(8) as pool:
+        claims = list(pool.map(lambda process: process.claim("unit"), others))
+    assert sorted(claim.value for claim in claims) == ["held"] * 7 + ["mine"]
+
+
+def test_turns_are_taken_one_after_another(pair):
+    order = []
+
+    def work(process: Leases) -> None:
+        for _ in range(5):
+            with process.turn():
+                order.append("begin")
+                order.append("end")
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, pair))
+    assert order == ["begin", "end"] * 10
+
+
+def test_whoever_leaves_last_clears_up(tmp_path):
+    first, second = Leases(tmp_path / "leases"), Leases(tmp_path / "leases")
+    with first.beating():
+        with second.beating():
+            assert first.somebody()
+            second.claim("unit")
+        assert (tmp_path / "leases").exists()
+    assert not (tmp_path / "leases").exists()
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "2", "a/b", "1/0", ""])
+def test_a_part_that_is_none(text):
+    with pytest.raises(BadInput, match="expected i/n with i from 1 to n"):
+        PartNumber.read(text)

@@ -1,0 +1,167 @@
+"""Ray beside worker processes: the same answers, whoever dies, and files for workers that do not reach the folder."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from dying import Adding, Doubling
+from tests.conftest import net
+
+import segstress
+from segstress.core import BadInput
+from segstress.core.files import write
+from segstress.evaluation import evaluate
+from segstress.evaluation.report import report
+from segstress.evaluation.verify import verify
+from segstress.evaluation.worker import Worker
+from segstress.planning import read_plan
+from segstress.results.run import Run
+from segstress.results.seal import unseal
+from segstress.runtime import Local, Progress, RunOptions, Unit
+from segstress.runtime.elsewhere import Luggage, Station, lay_out, named_files, read_files
+
+ray = pytest.importorskip("ray")
+from segstress.runtime.ray_cluster import Cluster  # noqa: E402
+from segstress.runtime.ray_executor import ATTEMPTS, Ray  # noqa: E402
+
+PLAN = {
+    "models": [net("tiny")],
+    "data": ["shapes:test?count=6&size=24"],
+    "perturbations": ["pgd?steps=3"],
+    "eps": "8/255",
+}
+RAY = RunOptions(workers=2, shard_size=1, executor="ray")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def started():
+    """Ray is started once for all tests of this file, by the first that needs it."""
+    yield
+    ray.shutdown()
+
+
+def luggage(work) -> Luggage:
+    """What a worker is sent off with that does not find the driver's token."""
+    return Luggage(pickle.dumps(work), 1, str(Path.cwd()), (), "no such file")
+
+
+def tables(folder: Path) -> dict[str, bytes]:
+    report([folder])
+    return {path.name: path.read_bytes() for path in sorted((folder / "report" / "tables").iterdir())}
+
+
+def test_a_run_on_ray_equals_one_on_worker_processes(tmp_path):
+    evaluate(PLAN, tmp_path / "local", RunOptions(workers=1))
+    evaluate(PLAN, tmp_path / "ray", RAY)
+    assert tables(tmp_path / "ray") == tables(tmp_path / "local")
+    assert not list((tmp_path / "ray").glob(".reached*"))
+    assert all(verdict.sound for verdict in verify(tmp_path / "ray", run_options=RAY))
+
+
+@pytest.mark.slow
+def test_every_unit_is_answered_once_although_workers_die(tmp_path):
+    work = Doubling(tmp_path / "run", deadly=4, deaths=ATTEMPTS - 1)
+    said = []
+    assert sorted(Ray(Cluster(2), said.append).map(work, range(10))) == [2 * number for number in range(10)]
+    assert said.count("three is odd") == 1
+    assert sum(line.startswith("the worker died") for line in said) == ATTEMPTS - 1
+    assert not (tmp_path / "run" / "lost.txt").exists()
+
+
+@pytest.mark.slow
+def test_a_unit_of_which_workers_die_again_and_again_is_given_up(tmp_path):
+    work = Doubling(tmp_path / "run", deadly=4, deaths=100)
+    assert sorted(Ray(Cluster(1)).map(work, range(6))) == [-4, 0, 2, 4, 6, 10]
+    assert (tmp_path / "run" / "lost.txt").read_text() == "the worker died 3 times while it was worked on"
+
+
+def test_what_cannot_be_served_is_said_as_in_this_process(tmp_path):
+    with pytest.raises(BadInput) as refused:
+        list(Ray(Cluster(2)).map(Doubling(tmp_path / "run", refused=2), range(4)))
+    assert str(refused.value) == "2 cannot be doubled"
+
+
+def test_a_worker_that_does_not_reach_the_folder_sends_what_it_writes(tmp_path):
+    folder = tmp_path / "run"
+    for number in range(2):
+        write(folder / "doubled" / f"{number}.txt", b"7")
+    far = Station()
+    assert not far.greet(luggage(Adding(folder)), {}).shared
+    inputs = {str(path.relative_to(folder)): path.read_bytes() for path in Adding(folder).inputs(1)}
+    assert far.answer(1, inputs).answer == 8
+    far.greet(luggage(Doubling(folder)), {})
+    written = far.answer(3, {})
+    assert dict(written.files) == {"doubled/3.txt": b"6"}
+    assert written.warnings == ("three is odd",)
+    assert not (folder / "doubled" / "3.txt").exists()
+
+
+def test_error_rows_take_the_place_of_what_workers_die_of(tmp_path):
+    evaluate({**PLAN, "limit": 1}, tmp_path / "run", RunOptions(workers=1))
+    run = Run(tmp_path / "run")
+    unseal(run)
+    cell = run.cells[-1]
+    worker = Worker(tmp_path / "run", run.plan.numerics, frozenset())
+    answered, other = run.ids(cell)[0], "shapes-of-another-day"
+    worker.give_up(Unit(((cell, (answered, other)),), ((answered, other),)), "the worker died")
+    rows = Run(tmp_path / "run").images(cell).to_pylist()
+    assert {row["image"]: row["status"] for row in rows} == {answered: "ok", other: "error"}
+
+
+def test_files_that_specs_name_reach_another_machine(tmp_path, monkeypatch):
+    here, there = tmp_path / "here", tmp_path / "there"
+    for name, text in (("nets.py", "import layers"), ("layers.py", ""), ("weights.pt", "w"), ("other.txt", "")):
+        write(here / name, text.encode())
+    specs = [{"kind": "factory", "function": f"{here}/nets.py:enet", "weights": here / "weights.pt"}, "shapes:test"]
+    files = read_files(named_files(specs))
+    assert sorted(Path(name).name for name in files) == ["layers.py", "nets.py", "weights.pt"]
+    moved = {name.replace(str(here), str(there)): data for name, data in files.items()}
+    monkeypatch.chdir(tmp_path)
+    lay_out(moved, str(there))
+    assert Path.cwd() == there
+    assert (there / "nets.py").read_text() == "import layers"
+    write(there / "weights.pt", b"others")
+    with pytest.raises(BadInput, match=r"another .*weights\.pt"):
+        lay_out(moved, str(there))
+
+
+def test_an_executor_is_known_by_its_name(tmp_path):
+    with pytest.raises(BadInput, match="unknown executor 'rya'; expected local or ray"):
+        evaluate(read_plan(PLAN), tmp_path / "run", RunOptions(executor="rya"), Progress())
+
+
+def test_without_ray_one_line_says_what_to_install(tmp_path):
+    script = (
+        "import sys; sys.modules['ray'] = None; from segstress.cli.main import main; "
+        "main(['attack', '--model', 'compact:cnn-normal', '--data', 'shapes:test?count=1&size=32', '--attack', 'fgsm', "
+        "'--eps', '8/255', '--executor', 'ray'])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'segstress[ray]'" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_local_asks_for_units_as_workers_become_free(tmp_path):
+    taken = []
+
+    def units():
+        for number in range(40):
+            taken.append(number)
+            yield number
+
+    answers = Local(2).map(Doubling(tmp_path / "run"), units())
+    next(answers)
+    assert len(taken) < 40
+    assert len(list(answers)) == 39
+
+
+def test_one_file_imports_ray():
+    package = Path(segstress.__file__).parent
+    pattern = re.compile(r"^\s*(import|from) ray\b", re.MULTILINE)
+    assert [path.name for path in package.rglob("*.py") if pattern.search(path.read_text())] == ["ray_cluster.py"]
