@@ -78,7 +78,7 @@ class Stored:
 
 
 def content_of(folder: Path) -> str:
-    """Return hash the images in a folder; worked out again only where a file has changed."""
+    """Hash the images in a folder; worked out again only where a file has changed."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return _content(folder, tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files))
 

@@ -79,7 +79,7 @@ class Shapes(Dataset):
         )
 
     def contents(self) -> str:
-        """Return hash the first scene: drawing anything differently gives the whole set another fingerprint."""
+        """Hash the first scene: drawing anything differently gives the whole set another fingerprint."""
         image, labels = self._scene(self.ids()[0])
         return hashlib.sha256(image.tobytes() + labels.tobytes()).hexdigest()
 

@@ -84,7 +84,7 @@ def given_back(*given: nn.Module) -> Iterator[None]:
 
 
 def content_of(network: nn.Module) -> str:
-    """Return hash all that decides what a module answers.
+    """Hash all that decides what a module answers.
 
     Tensors, structure (as it prints itself), code of its classes."""
     hashed = hashlib.blake2b(re.sub("0x[0-9a-f]+", "", repr(network)).encode(), digest_size=32)
@@ -92,6 +92,8 @@ def content_of(network: nn.Module) -> str:
     for text in sorted(map(_source, classes)):
         hashed.update(text.encode())
     for name, tensor in sorted(network.state_dict().items()):
+        if tensor.is_meta:
+            raise BadInput("model: expected weights, found a module on the meta device; load them first")
         hashed.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
         hashed.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
     return f"net-{hashed.hexdigest()[:16]}"

@@ -115,7 +115,7 @@ def build(model: Spec | Model) -> Model:
 
 
 def fingerprint(segmenter: Segmenter, model: Spec | Model) -> str:
-    """Return hash all that decides what the model answers: its tensors, its settings and the code it names."""
+    """Hash all that decides what the model answers: its tensors, its settings and the code it names."""
     chosen = build(model)
     hashed = hashlib.blake2b(digest(_identity(models.spec(chosen))).encode(), digest_size=32)
     for name, tensor in sorted(segmenter.state_dict().items()):

@@ -258,6 +258,11 @@ def test_models_of_other_precision(model, pixels):
         segstress.evaluate(model.half(), pixels, **ASKED)
 
 
+def test_a_module_without_weights_gets_one_line(pixels):
+    with pytest.raises(BadInput, match="found a module on the meta device"):
+        segstress.evaluate(nn.Conv2d(3, 4, 1, device="meta"), pixels, **ASKED)
+
+
 def test_items_that_cannot_be_read_are_their_own_fault(pixels):
     class Broken(Pairs):
         def __getitem__(self, place):

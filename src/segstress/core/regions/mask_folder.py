@@ -33,7 +33,7 @@ class MaskFolder:
         return torch.stack([self._read(id_, sides) for id_ in batch.ids]).to(batch.labels.device)
 
     def fingerprint(self) -> str:
-        """Return hash the masks."""
+        """Hash the masks."""
         self._check()
         return files_fingerprint(Path(self.folder), Path(self.folder).rglob("*.png"))
 
