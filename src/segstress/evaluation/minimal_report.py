@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..reports.kit.table import Table
+from ..reports.minimal.gallery import scenes
 from ..reports.minimal.page import write_minimal
 from ..reports.minimal.tables import table
 from ..results.lacking import alarms
 from ..results.minimal import read_minimal
+from ..results.minimal_frames import palettes, read_frames
 from ..results.run import Run
 from ..results.seal import check_whole
 
@@ -17,9 +19,9 @@ def report(folder: Path, one_trajectory: bool = False) -> tuple[Table, Path]:
     """Write page, tables and curves into the run's report folder; the table of sizes and the page."""
     run = check_whole(Run(folder))
     results = read_minimal(run, one_trajectory)
-    page = write_minimal(
-        results, folder / "report", folder.resolve().name, _remarks(run, one_trajectory), list(alarms(run))
-    )
+    pictures = scenes(results, read_frames(run), palettes(run))
+    words = _remarks(run, one_trajectory), list(alarms(run))
+    page = write_minimal(results, folder / "report", folder.resolve().name, *words, pictures)
     return table(results), page
 
 

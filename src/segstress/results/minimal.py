@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
-from ..core import BadInput, Norm, depth_of
+from ..core import BadInput, Norm, Perturbation, Threat, depth_of
 from ..core.shares import suffices
 from ..runtime import Cell
 from . import timings
@@ -66,7 +66,6 @@ def _results(
     threat = change.threat
     if threat is None or math.isfinite(threat.radius):
         return
-    aim = str(threat).removeprefix(f"{threat.norm} smallest")  # target and reference, where they are not the usual
     aimed = f"{100 * threat.enough:g}%"
     images = run.images(cell)
     images = images.filter(pc.equal(images["status"], "ok"))
@@ -78,7 +77,7 @@ def _results(
         yield MinimalResult(
             model=cell.names["model"],
             data=cell.names["data"],
-            attack=f"{change.name}{aim}{way}",
+            attack=f"{attack_name(change, threat)}{way}",
             norm=threat.norm,
             threshold=row["goal"],
             image=row["image"],
@@ -94,6 +93,11 @@ def _results(
             backwards=row["backwards"],
             seconds=seconds.get((cell.key, row["image"]), math.nan),
         )
+
+
+def attack_name(change: Perturbation, threat: Threat) -> str:
+    """Name an attack, with target and reference where they are not the usual."""
+    return f"{change.name}{str(threat).removeprefix(f'{threat.norm} smallest')}"
 
 
 def _longest(norm: Norm, channels: int, pixels: int) -> float:

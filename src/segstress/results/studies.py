@@ -17,7 +17,7 @@ from ..core import BadInput, Perturbation, format_radius, perturbations
 from ..runtime import Cell, read_json
 from .gap import remaining_gap
 from .part_frames import erased_frames, parts_frames
-from .run import Run
+from .run import Arrays, Run
 from .study import AttackSelection, Floor, Frame, ImageRow, Objects, Outcome, Study
 
 CHOICE = "choice.json"
@@ -32,9 +32,9 @@ def read_studies(run: Run) -> list[Study]:
     for cell in (cell for cell in run.absent if cell.perturbation["kind"] == "clean"):
         raise BadInput(f"{run.folder}/cells/{cell.key}/cell.json is missing; run the same command again")
     for clean in (cell for cell in run.cells if cell.perturbation["kind"] == "clean"):
-        same = [cell for cell in run.cells if _beside(cell, clean)]
+        same = [cell for cell in run.cells if beside(cell, clean)]
         others = [(cell, run.perturbations[cell.key]) for cell in same if cell is not clean]
-        absent = [perturbations.build(cell.perturbation) for cell in run.absent if _beside(cell, clean)]
+        absent = [perturbations.build(cell.perturbation) for cell in run.absent if beside(cell, clean)]
         for threat in list(dict.fromkeys(map(_threat, [*(change for _, change in others), *absent]))) or [""]:
             members = [(cell, change) for cell, change in others if _threat(change) == threat]
             gone = [change for change in absent if _threat(change) == threat and not change.parts]
@@ -42,7 +42,7 @@ def read_studies(run: Run) -> list[Study]:
     return studies
 
 
-def _beside(cell: Cell, clean: Cell) -> bool:
+def beside(cell: Cell, clean: Cell) -> bool:
     """Tell whether a cell is about the same model, data and seed."""
     return (cell.fingerprints, cell.seed) == (clean.fingerprints, clean.seed)
 
@@ -206,18 +206,24 @@ def _frames(run: Run, clean: Cell, members: Members, ids: Sequence[str]) -> tupl
         for id_ in shown:
             goal = "accuracy" if f"accuracy|{id_}" in images else "any"
             if f"{goal}|{id_}" in images:
-                frames.append(
-                    Frame(
-                        image_id=id_,
-                        outcome=change.name,
-                        image=sources[f"any|{id_}"],
-                        perturbed=images[f"{goal}|{id_}"],
-                        truth=truths[f"truth|{id_}"].astype(np.int64),
-                        clean=truths[f"clean|{id_}"].astype(np.int64),
-                        prediction=maps[f"{goal}|{id_}"].astype(np.int64),
-                    )
-                )
+                frames.append(frame_of(id_, change.name, goal, (sources, truths), (images, maps)))
     return tuple(frames)
+
+
+def frame_of(
+    id_: str, outcome: str, goal: str, clean: tuple[Arrays, Arrays], perturbed: tuple[Arrays, Arrays]
+) -> Frame:
+    """Put together the pictures of an image, from the arrays of the clean cell and of the perturbation's."""
+    (sources, truths), (images, maps) = clean, perturbed
+    return Frame(
+        image_id=id_,
+        outcome=outcome,
+        image=sources[f"any|{id_}"],
+        perturbed=images[f"{goal}|{id_}"],
+        truth=truths[f"truth|{id_}"].astype(np.int64),
+        clean=truths[f"clean|{id_}"].astype(np.int64),
+        prediction=maps[f"{goal}|{id_}"].astype(np.int64),
+    )
 
 
 def _warnings(base: Outcome) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""How many images are broken, or not yet, against the size of a delta: a curve for each attack."""
+"""How many images are broken against the size of a delta: a curve for each attack."""
 
 from __future__ import annotations
 
@@ -21,29 +21,14 @@ Attacks = Mapping[str, list[MinimalResult]]
 
 
 def curves(results: Sequence[MinimalResult]) -> list[Drawing]:
-    """Draw images not broken (arXiv:2206.07179, figures 6 and 7) and CDFs for each model, dataset and norm."""
+    """Draw the share of images broken for each model, dataset and norm (arXiv:2206.07179 draws one minus it)."""
     settings = by_setting(results)
     groups = list(dict.fromkeys(setting[:3] for setting in settings))
     drawings = []
     for group, name in zip(groups, slugs([" ".join(("minimal", *group)) for group in groups]), strict=True):
         shares = {setting[3]: attacks for setting, attacks in settings.items() if setting[:3] == group}
-        drawings += [_not_broken(name, group, share, attacks) for share, attacks in shares.items()]
         drawings.append(_broken(name, group, {share: shares[share] for share in CDF if share in shares} or shares))
     return drawings
-
-
-def _not_broken(name: str, group: tuple[str, ...], threshold: str, attacks: Attacks) -> Drawing:
-    model, data, norm = group
-    figure, (axis,) = canvas(3.2)
-    _draw(axis, attacks, norm, falling=True)
-    axis.set(ylabel="images not broken, %", title=f"{model} on {data}, {threshold} of pixels")
-    axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    caption = (
-        f"Share of images of which no delta of that size or less won {threshold} of the pixels; the lower the curve,"
-        f" the stronger the attack.{' Linear up to 2/255, then logarithmic.' if norm == 'linf' else ''}"
-    )
-    title = f"Attacks without success: {model}, {threshold}"
-    return Drawing(f"{name}-{threshold.rstrip('%')}", title, caption, figure)
 
 
 def _broken(name: str, group: tuple[str, ...], shares: Mapping[str, Attacks]) -> Drawing:
@@ -51,19 +36,20 @@ def _broken(name: str, group: tuple[str, ...], shares: Mapping[str, Attacks]) ->
     model, data, norm = group
     figure, axes = canvas(3.2, len(shares))
     for axis, (threshold, attacks) in zip(axes, shares.items(), strict=True):
-        _draw(axis, attacks, norm, falling=False)
+        _draw(axis, attacks, norm)
         axis.set(title=f"{model} on {data}, {threshold} of pixels")
     axes[0].set(ylabel="images broken, %")
     handles, labels = axes[-1].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
     caption = (
         "Share of images broken by a delta of at most that size: the higher the curve, the stronger the attack. Each"
-        " threshold shows runs aimed at it, unless a name says that it lay on the way to another."
+        " threshold shows runs aimed at it, unless a name says that it lay on the way to another; so an easier goal may"
+        " look harder, where its search was less lucky."
     )
     return Drawing(f"{name}-cdf", f"Images broken: {model}", caption, figure)
 
 
-def _draw(axis: Axes, attacks: Attacks, norm: str, *, falling: bool) -> None:
+def _draw(axis: Axes, attacks: Attacks, norm: str) -> None:
     """Draw a step at every success, and a level line from the last one to the edge."""
     scale = unit(norm)
     edge = 1.3 * max(
@@ -72,9 +58,8 @@ def _draw(axis: Axes, attacks: Attacks, norm: str, *, falling: bool) -> None:
     for (attack, members), stroke in zip(attacks.items(), strokes(len(attacks)), strict=True):
         sizes = np.sort([scale * result.size for result in members if result.success])
         broken = 100 * np.arange(len(sizes) + 1) / len(members)
-        levels = 100 - broken if falling else broken
         looks = {"color": INK, "linewidth": 3.0, "zorder": 1} if attack == BEST else stroke  # below what it equals
-        results, heights = np.concatenate(([0], sizes, [edge])), np.append(levels, levels[-1])
+        results, heights = np.concatenate(([0], sizes, [edge])), np.append(broken, broken[-1])
         axis.step(results, heights, where="post", label=in_lines(attack), **looks)
     if norm == "linf":
         axis.set_xscale("symlog", linthresh=BEND, linscale=2)

@@ -14,17 +14,23 @@ from ..kit.naming import plural
 from ..kit.page import PageFiles, write_page
 from ..kit.table import Table
 from .figures import DRAWINGS
+from .gallery import Scene, strips
 from .tables import BEST, SETTING, TABLES, by_setting, unit
 
 
 def write_minimal(
-    results: Sequence[MinimalResult], folder: Path, title: str, remarks: Sequence[str], alarms: Sequence[str] = ()
+    results: Sequence[MinimalResult],
+    folder: Path,
+    title: str,
+    remarks: Sequence[str],
+    alarms: Sequence[str] = (),
+    scenes: Sequence[Scene] = (),
 ) -> Path:
-    """Write tables, figures and the page; the path of the page."""
+    """Write tables, figures, pictures and the page; the path of the page."""
 
     def declare(files: PageFiles) -> dict[str, Any]:
         tables = map(_leaner, files.make(Table, TABLES, results))
-        part = files.part("", tables, files.make(Drawing, DRAWINGS, results))
+        part = files.part("", tables, files.make(Drawing, DRAWINGS, results), strips(scenes))
         words = {"headlines": headlines(results), "remarks": remarks, "alarms": alarms}
         return {"title": title, "part": part, **words}
 
@@ -46,5 +52,7 @@ def headlines(results: Sequence[MinimalResult]) -> list[str]:
         size = f"{np.median(broken):.3g}" if broken else ""
         words = {"linf": f"a linf change of {size}/255", "l0": f"{size} changed pixels"}.get(norm, f"{norm} {size}")
         start = f"{model} on {data}: {len(broken)} of {plural(len(members), 'image')} broken ({threshold} of pixels)"
-        lines.append(f"{start}, at the median by {words}." if broken else f"{start}.")
+        rounded = sum(result.success_rounded for result in members if result.success)
+        still = f"; {rounded} of them still once rounded to {members[0].depth}" if broken else ""
+        lines.append(f"{start}, at the median by {words}{still}." if broken else f"{start}.")
     return lines

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.stats import binom
 
 from ...results.minimal import MinimalResult
 from ..kit.table import Column, Rows, Table
@@ -61,6 +62,8 @@ def table(results: Sequence[MinimalResult]) -> Table:
         Column("images", "Images", "count"),
         Column("unsuccessful", "Failed", "share"),
         Column("median", "Median size", "number"),
+        Column("median_low", "Median, from", "number"),
+        Column("median_high", "Median, to", "number"),
         Column("mean", "Mean size", "number"),
         Column("median_successes", "Median success", "number"),
         Column("mean_successes", "Mean success", "number"),
@@ -88,6 +91,7 @@ def _figures(results: Sequence[MinimalResult]) -> tuple[int | float, ...]:
         len(results),
         float(np.mean([not result.success for result in results])),
         float(np.median(counted)),
+        *median_bounds(counted),
         float(np.mean(counted)),
         float(np.median(successes)),
         float(np.mean(successes)),
@@ -96,6 +100,17 @@ def _figures(results: Sequence[MinimalResult]) -> tuple[int | float, ...]:
         float(np.mean([result.forwards for result in results])),
         float(np.mean([result.backwards for result in results])),
     )
+
+
+def median_bounds(values: Sequence[float], level: float = 0.95) -> tuple[float, float]:
+    """Return bounds that hold the true median at that level, whatever the distribution: two of the sorted values.
+
+    NaN where there are too few values for any two of them."""
+    below = int(binom.ppf((1 - level) / 2, len(values), 0.5))  # at most so many lie below the lower bound
+    if below == 0:
+        return math.nan, math.nan
+    ordered = sorted(values)
+    return ordered[below - 1], ordered[-below]
 
 
 def costs(results: Sequence[MinimalResult]) -> Table:
