@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import typer
 
-from . import demo, evaluation, health, inspection, mad, minimal, models, spatial, training
+from . import demo, evaluation, export, gate, health, inspection, mad, minimal, models, spatial, training
 from .bundles import bundled
 
 app = typer.Typer(
@@ -38,12 +38,14 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "report": inspection.report,
     "verify": inspection.verify,
     "merge": inspection.merge,
+    "check": gate.check,
     "list": inspection.list_names,
 }
 for name, command in COMMANDS.items():
     app.command(name)(bundled(command))
 app.add_typer(mad.app, name="mad")
 app.add_typer(models.app, name="models")
+app.add_typer(export.app, name="export")
 
 
 FULL = ("can't allocate memory", "Storage size calculation overflowed", "out of memory")  # torch's RuntimeErrors
