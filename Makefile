@@ -7,7 +7,9 @@ ROBUST := cnn-pgd-at-50 cnn-pgd-at-100 cnn-segpgd-at-100 cnn-ddc-at transformer-
 SEEDED := $(foreach seed,1 2,cnn-normal-seed-$(seed) transformer-normal-seed-$(seed))
 ZOO := $(addprefix zoo-,$(NORMAL) $(ROBUST) $(SEEDED))
 
-.PHONY: install demo test test-all lint bench faults chromium zoo $(ZOO) clean
+BOARD_IMAGES ?= 4
+
+.PHONY: install demo board test test-all lint bench faults chromium zoo $(ZOO) clean
 
 # Two stamps: the demo needs the package alone, tests and lint need the tools and the optional frameworks too.
 .venv/core: pyproject.toml constraints.txt
@@ -23,6 +25,12 @@ install: .venv/dev
 
 demo: .venv/core
 	$(BIN)/segstress demo
+
+# The embedded models beside each other under the first-look battery; BOARD_IMAGES=24 takes as much longer.
+board: .venv/core
+	$(BIN)/segstress attack $(foreach model,$(NORMAL) $(ROBUST),--model compact:$(model)) --data shapes:test \
+	  --battery quick --eps 8/255 --limit $(BOARD_IMAGES) --out runs/board-$(BOARD_IMAGES)
+	$(BIN)/segstress board runs/board-$(BOARD_IMAGES) --out site --title "The embedded models"
 
 test: .venv/dev chromium
 	$(BIN)/pytest -n 2 -m 'not slow'
@@ -68,4 +76,4 @@ $(addprefix zoo-,$(SEEDED)): zoo-%:
 	  --seed $(lastword $(subst -, ,$*)))
 
 clean:
-	rm -rf .venv runs dist
+	rm -rf .venv runs dist site

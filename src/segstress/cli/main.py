@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import typer
 
-from . import demo, evaluation, export, gate, health, inspection, mad, minimal, models, spatial, training
+from . import board, demo, evaluation, export, gate, health, inspection, mad, minimal, models, spatial, training
 from .bundles import bundled
 
 app = typer.Typer(
@@ -39,6 +39,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "verify": inspection.verify,
     "merge": inspection.merge,
     "check": gate.check,
+    "board": board.board,
     "list": inspection.list_names,
 }
 for name, command in COMMANDS.items():
