@@ -68,6 +68,6 @@ def test_what_is_not_whole_or_sealed_is_refused_by_name(runs: list[Path], tmp_pa
 
 def test_the_same_question_twice_is_refused(runs: list[Path], tmp_path: Path) -> None:
     shutil.copytree(runs[1], tmp_path / "again")
-    with pytest.raises(BadInput, match="again: unet-normal on .* is in an earlier run too"):
+    with pytest.raises(BadInput, match=r"again: unet-normal on .* is in an earlier run too"):
         board([runs[1], tmp_path / "again"], tmp_path / "site")
     assert not (tmp_path / "site").exists()
