@@ -9,7 +9,7 @@ ZOO := $(addprefix zoo-,$(NORMAL) $(ROBUST) $(SEEDED))
 
 BOARD_IMAGES ?= 4
 
-.PHONY: install demo board test test-all lint bench faults chromium zoo $(ZOO) clean
+.PHONY: install demo board docs test test-all lint bench faults chromium zoo $(ZOO) clean
 
 # Two stamps: the demo needs the package alone, tests and lint need the tools and the optional frameworks too.
 .venv/core: pyproject.toml constraints.txt
@@ -51,6 +51,14 @@ bench: .venv/dev
 faults: .venv/dev
 	$(BIN)/python bench/faults.py --kills $(or $(KILLS),30) --flips $(or $(FLIPS),500)
 	$(BIN)/python bench/ray_kills.py --kills $(or $(RAY_KILLS),10)
+
+# The pages as a site: README, the project's papers and docs/ in one tree, so that links lead where they do in the source.
+docs: .venv/core
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/python docs/write_tables.py --check
+	rm -rf dist/pages && mkdir -p dist/pages
+	cp -r README.md CHANGELOG.md CONTRIBUTING.md CITATION.cff LICENSE docs dist/pages
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 # The browser tests open reports in Debian's Chromium; without it they are skipped, and this says so.
 chromium:
