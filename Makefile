@@ -7,7 +7,9 @@ ROBUST := cnn-pgd-at-50 cnn-pgd-at-100 cnn-segpgd-at-100 cnn-ddc-at transformer-
 SEEDED := $(foreach seed,1 2,cnn-normal-seed-$(seed) transformer-normal-seed-$(seed))
 ZOO := $(addprefix zoo-,$(NORMAL) $(ROBUST) $(SEEDED))
 
-.PHONY: install demo test test-all lint bench faults chromium zoo $(ZOO) clean
+BOARD_IMAGES ?= 4
+
+.PHONY: install demo board docs test test-all lint bench faults chromium zoo $(ZOO) clean
 
 # Two stamps: the demo needs the package alone, tests and lint need the tools and the optional frameworks too.
 .venv/core: pyproject.toml constraints.txt
@@ -23,6 +25,12 @@ install: .venv/dev
 
 demo: .venv/core
 	$(BIN)/segstress demo
+
+# The embedded models beside each other under the first-look battery; BOARD_IMAGES=24 takes as much longer.
+board: .venv/core
+	$(BIN)/segstress attack $(foreach model,$(NORMAL) $(ROBUST),--model compact:$(model)) --data shapes:test \
+	  --battery quick --eps 8/255 --limit $(BOARD_IMAGES) --out runs/board-$(BOARD_IMAGES)
+	$(BIN)/segstress board runs/board-$(BOARD_IMAGES) --out site --title "The embedded models"
 
 test: .venv/dev chromium
 	$(BIN)/pytest -n 2 -m 'not slow'
@@ -43,6 +51,14 @@ bench: .venv/dev
 faults: .venv/dev
 	$(BIN)/python bench/faults.py --kills $(or $(KILLS),30) --flips $(or $(FLIPS),500)
 	$(BIN)/python bench/ray_kills.py --kills $(or $(RAY_KILLS),10)
+
+# The pages as a site: README, the project's papers and docs/ in one tree, so that links lead where they do in the source.
+docs: .venv/core
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/python docs/write_tables.py --check
+	rm -rf dist/pages && mkdir -p dist/pages
+	cp -r README.md CHANGELOG.md CONTRIBUTING.md CITATION.cff LICENSE docs dist/pages
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 # The browser tests open reports in Debian's Chromium; without it they are skipped, and this says so.
 chromium:
@@ -68,4 +84,4 @@ $(addprefix zoo-,$(SEEDED)): zoo-%:
 	  --seed $(lastword $(subst -, ,$*)))
 
 clean:
-	rm -rf .venv runs dist
+	rm -rf .venv runs dist site

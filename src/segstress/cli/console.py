@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,10 +18,32 @@ if TYPE_CHECKING:
 # A file or pipe has no width of its own. Names of files are printed as they are, whatever brackets they hold.
 LITERAL: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
 console = Console(width=None if sys.stdout.isatty() else 120, **LITERAL)
+complaints = Console(stderr=True, **LITERAL)  # where what is printed is for programs
+
+
+def be_quiet(quiet: bool) -> None:
+    """Print nothing but JSON and lines that say what is wrong, or everything again."""
+    console.quiet = quiet
+
+
+def show_json(plain: Any) -> None:
+    """Print data for programs; null where a number has no value."""
+    sys.stdout.write(json.dumps(_finite(plain), indent=1) + "\n")
+
+
+def _finite(plain: Any) -> Any:
+    if isinstance(plain, Mapping):
+        return {key: _finite(value) for key, value in plain.items()}
+    if isinstance(plain, list | tuple):
+        return [_finite(value) for value in plain]
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
 def show_line(word: str, text: str, style: str = "red", to: Console = console) -> None:
-    """Print one line that begins with a coloured word."""
+    """Print one line that begins with a coloured word; in a quiet run too, where it goes to the errors."""
+    if to.quiet:
+        sys.stderr.write(f"{word} {text}\n")
+        return
     to.print(Text.assemble((word, style), f" {text}"), soft_wrap=True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from rich.table import Table
 
 from . import options
 from .bundles import AttackOptions, EvaluationOptions, ExecutionOptions
-from .console import console, duration, show_summary, show_table
+from .console import console, duration, show_json, show_summary, show_table
 from .minimal import present_searches
 from .running import carry_out, plan_of
 from .spatial_run import present_damage
@@ -69,6 +69,7 @@ def plan(
     plan: options.SomePlanFile = None,
     model: options.SomeModel = None,
     data: options.SomeData = None,
+    as_json: options.Json = False,
 ) -> None:
     """Say what a run will cost before it is begun: images, passes, predicted time.
 
@@ -84,6 +85,9 @@ def plan(
     else:
         planned = plan_of(common, models=model or [], data=data or [], **attacks.settings())
     costs = estimate(planned, common.workers)
+    if as_json:
+        show_json(list(map(asdict, costs)))
+        return
     table = Table("model", "data", "perturbation", "images", "forwards", "backwards", "time", title="At most")
     for cost in costs:
         table.add_row(*cost.names, str(cost.images), str(cost.forwards), str(cost.backwards), duration(cost.seconds))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -11,8 +13,11 @@ from typer import Option
 
 from . import options
 from .bundles import EvaluationOptions
-from .console import console, show_line
+from .console import console, show_json, show_line
 from .evaluation import attack_and_report
+
+if TYPE_CHECKING:
+    from ..doctor import Diagnosis
 
 Quick = Annotated[bool, Option("--quick", help="Only the cheap checks, some ten passes; no trial attack.")]
 Some = Annotated[str | None, Option("--attack", help="Only these attacks, separated by commas.")]
@@ -24,6 +29,7 @@ def doctor(
     model: options.Model,
     data: options.Data,
     quick: Quick = False,
+    as_json: options.Json = False,
     device: options.Device = "cpu",
     threads: options.Threads = 1,
     plugin: options.Plugins = None,
@@ -32,11 +38,21 @@ def doctor(
 
     Example: segstress doctor --model compact:cnn-normal --data shapes:test
     """
-    from ..doctor import say
     from ..evaluation.checkup import check_up
 
     numerics = {"device": device, "threads": threads}
     diagnoses = check_up(quick=quick, models=model, data=data, plugins=plugin or [], numerics=numerics)
+    if as_json:
+        show_json(list(map(asdict, diagnoses)))
+    else:
+        _show_diagnoses(diagnoses)
+    if any(diagnosis.flags for diagnosis in diagnoses):
+        raise typer.Exit(1)
+
+
+def _show_diagnoses(diagnoses: Sequence[Diagnosis]) -> None:
+    from ..doctor import say
+
     for diagnosis in diagnoses:
         verdict = f"{len(diagnosis.flags)} flags" if diagnosis.flags else "nothing to object"
         show_line(f"{diagnosis.model} on {diagnosis.data}:", verdict, "bold")
@@ -46,8 +62,6 @@ def doctor(
             console.print(flag.name, style="red")
             for word, text in (("seen", flag.seen), ("why it matters", flag.matters), ("what to do", flag.advice)):
                 console.print(f"  {word}: {text}", soft_wrap=True)
-    if any(diagnosis.flags for diagnosis in diagnoses):
-        raise typer.Exit(1)
 
 
 def score(

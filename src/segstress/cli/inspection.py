@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
+from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
 from . import options
 from .bundles import WorkerOptions
-from .console import console, show_line, show_summary
+from .console import complaints, console, show_json, show_line, show_summary
+
+if TYPE_CHECKING:
+    from ..evaluation.verify import Verdict
 
 Json = Annotated[bool, typer.Option("--json", help="Print every figure as JSON and write nothing.")]
 
@@ -54,6 +59,7 @@ def verify(
     share: Share = "10%",
     everything: All = False,
     seed: Seed = None,
+    as_json: options.Json = False,
     plugin: options.Plugins = None,
 ) -> None:
     """Believe nothing: files and seal, tables, clean counts of all images, kept images, a share attacked again.
@@ -64,12 +70,24 @@ def verify(
     from ..evaluation.verify import verify
 
     part = read_share(share)
-    run_options, warn = common.options(), partial(show_line, "warning:", style="yellow")
+    run_options, warn = (
+        common.options(),
+        partial(show_line, "warning:", style="yellow", to=complaints if as_json else console),
+    )
     verdicts = [
         verdict
         for run in runs
         for verdict in verify(run, part, everything=everything, seed=seed, run_options=run_options, warn=warn)
     ]
+    if as_json:
+        show_json([{**asdict(verdict), "sound": verdict.sound} for verdict in verdicts])
+    else:
+        _show_verdicts(verdicts)
+    if not all(verdict.sound for verdict in verdicts):
+        raise typer.Exit(1)
+
+
+def _show_verdicts(verdicts: Sequence[Verdict]) -> None:
     table = Table("cell", "judged again", "attacked again", "accuracy", "rounded", "verdict")
     for verdict in verdicts:
         accuracies = ("" if math.isnan(value) else f"{100 * value:.2f}" for value in verdict.accuracies)
@@ -83,8 +101,6 @@ def verify(
     for verdict in verdicts:
         for fault in verdict.faults:
             show_line("fault:", f"{verdict.cell}: {fault}")
-    if not all(verdict.sound for verdict in verdicts):
-        raise typer.Exit(1)
 
 
 Into = Annotated[Path, typer.Option("--out", help="New folder for the whole run.")]
@@ -125,13 +141,20 @@ class Sort(StrEnum):
     figures = "figures"
 
 
-def list_names(sort: Annotated[Sort, typer.Argument(help="What to list.")], plugin: options.Plugins = None) -> None:
+def list_names(
+    sort: Annotated[Sort, typer.Argument(help="What to list.")],
+    as_json: options.Json = False,
+    plugin: options.Plugins = None,
+) -> None:
     """List what can be named, with a line on each.
 
     Example: segstress list attacks
     """
     from .listing import listing
 
+    if as_json:
+        show_json(dict(listing(sort.value)))
+        return
     table = Table("name", "what it is", box=None)
     for name, about in listing(sort.value):
         table.add_row(name, about)

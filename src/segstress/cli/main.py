@@ -8,24 +8,60 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Annotated
 
 import typer
 
-from . import demo, evaluation, health, inspection, mad, minimal, models, spatial, training
+from .. import __version__
+from . import (
+    board,
+    demo,
+    drafting,
+    evaluation,
+    export,
+    gate,
+    health,
+    inspection,
+    mad,
+    minimal,
+    models,
+    spatial,
+    training,
+)
 from .bundles import bundled
+from .console import be_quiet
 
 app = typer.Typer(
-    add_completion=False,
     rich_markup_mode=None,
     help="How much can a semantic-segmentation model be trusted? Begin with: segstress demo. "
     "Exit codes: 0 fine, 1 some images failed, 2 the request cannot be served. "
-    "--debug anywhere shows the traceback of an error.",
+    "--debug anywhere shows the traceback of an error, --quiet anywhere prints errors only. "
+    "Example: segstress attack --model compact:cnn-normal --data shapes:test --battery quick --eps 8/255",
 )
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"segstress {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def everywhere(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Say which.")
+    ] = False,
+) -> None:
+    """Take what every command understands."""
+
+
 COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo.demo,
     "attack": evaluation.attack,
     "run": evaluation.run,
     "plan": evaluation.plan,
+    "init": drafting.init,
+    "schema": drafting.schema,
     "minimal": minimal.minimal,
     "spatial": spatial.spatial,
     "multi-attack": spatial.multi_attack,
@@ -38,15 +74,19 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "report": inspection.report,
     "verify": inspection.verify,
     "merge": inspection.merge,
+    "check": gate.check,
+    "board": board.board,
     "list": inspection.list_names,
 }
 for name, command in COMMANDS.items():
     app.command(name)(bundled(command))
 app.add_typer(mad.app, name="mad")
 app.add_typer(models.app, name="models")
+app.add_typer(export.app, name="export")
 
 
 FULL = ("can't allocate memory", "Storage size calculation overflowed", "out of memory")  # torch's RuntimeErrors
+ANYWHERE = ("--debug", "--quiet")
 STOPPED = 130  # what typer makes of Ctrl-C
 
 
@@ -57,8 +97,9 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names of files may be no UTF-8
+    be_quiet("--quiet" in given)
     with _terminable():
-        code = _run([word for word in given if word != "--debug"], debug)
+        code = _run([word for word in given if word not in ANYWHERE], debug)
     sys.exit(code)
 
 

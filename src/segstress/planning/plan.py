@@ -55,26 +55,26 @@ Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0)]
 class Plan:
     """One run: every model on every dataset under every perturbation (clean is always among them)."""
 
-    models: Specs
-    data: Specs
-    perturbations: Specs = Field(default_factory=list)
+    models: Specs  # what is stressed, e.g. compact:cnn-normal: segstress list models
+    data: Specs  # on which images, e.g. folder:photos?classes=11&ignore=255: segstress list datasets
+    perturbations: Specs = Field(default_factory=list)  # attacks and corruptions by name, each by itself
     battery: str | None = None  # a list of perturbations by name (segstress list batteries) or by path
     battery_label: str = ""  # its name and version, noted in the folder of a run: "strong v1"
     eps: Annotated[list[Radius], BeforeValidator(_radii)] = Field(default_factory=list)  # for attacks that name none
-    norm: str | None = None
+    norm: str | None = None  # linf (without any) or l2
     target: int | str | dict[str, Any] | None = None  # for attacks that name none: a class id, map:file.png ...
     weights: str | None = None  # the training split whose class frequencies balance attacks published with such weights
     objects: bool = False  # attack every object of the truth by itself, too
     pixels: Count | None = None  # attack so many pixels of each image, each by itself, too
     alone: str | dict[str, Any] | None = None  # the attack that does so; none = the one that was found best for each
-    seed: Seed = 0
+    seed: Seed = 0  # of every random draw
     limit: Annotated[int, Field(ge=1)] | None = None  # images of each dataset, chosen by hash of their id
     plugins: list[str] = Field(default_factory=list)  # modules or files that register more
     exhaustive: bool = False  # run a whole battery on every image, also where an earlier attack left nothing to win
     done_at: Share = 0.0005  # so few correct pixels are none to the rest of a battery; 0 = none may be left
     budget: Seconds = 0.0  # "30m": attacks are chosen to fit; 0 = no limit
     keep_images: bool = False  # keep every perturbed image, not only those of the gallery
-    numerics: Numerics = Numerics()
+    numerics: Numerics = Numerics()  # device, images per pass, threads and precision, on which rounding depends
 
     def __post_init__(self) -> None:
         for plugin in self.plugins:

@@ -1,0 +1,97 @@
+"""Commands about plans as files: init, which writes one, and schema, which says what one may hold."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+from . import options
+from .console import console
+
+Eps = Annotated[str | None, Option("--eps", help='Radius in [0, 1] units, e.g. "8/255"; several with commas.')]
+File = Annotated[Path, Option("--out", help="The file to write.")]
+Force = Annotated[bool, Option("--force", help="Write over a file that is there.")]
+QUESTIONS = {  # and what is meant without an answer
+    "model": ("Model (segstress list models)", "compact:cnn-normal"),
+    "data": ("Data (segstress list datasets)", "shapes:test"),
+    "battery": ("Battery (segstress list batteries)", "quick"),
+    "eps": ("Radius in [0, 1] units", "8/255"),
+}
+
+
+class Sort(StrEnum):
+    """What has a schema."""
+
+    plan = "plan"
+    battery = "battery"
+    training = "training"
+    contest = "contest"
+
+
+def init(
+    out: File = Path("plan.yaml"),
+    model: options.SomeModel = None,
+    data: options.SomeData = None,
+    battery: options.Battery = None,
+    attack: options.Attacks = None,
+    eps: Eps = None,
+    limit: options.Limit = None,
+    force: Force = False,
+    plugin: options.Plugins = None,
+) -> None:
+    """Write a commented plan from options; what they leave open is asked where someone sits at the terminal.
+
+    Example: segstress init --model compact:cnn-normal --data shapes:test --battery quick --eps 8/255 --out plan.yaml
+    """
+    from ..core.files import write
+    from ..planning.draft import draft
+
+    if out.exists() and not force:
+        raise typer.BadParameter(f"{out} is there already; give another --out, or --force to write over it")
+    asked = {"model": model, "data": data, "battery": battery, "eps": eps}
+    if attack:
+        asked.pop("battery")
+    known = {key: value or _ask(key) for key, value in asked.items()}
+    wanted: dict[str, Any] = {
+        "models": _listed(known.pop("model")),
+        "data": _listed(known.pop("data")),
+        "perturbations": attack.split(",") if attack else None,
+        **known,
+        "limit": limit,
+        "plugins": plugin,
+    }
+    write(out, draft({key: value for key, value in wanted.items() if value}).encode())
+    console.print(f"Plan: {out}", soft_wrap=True)
+    console.print(f"Next: segstress plan {out}; segstress run {out} --out runs/{out.stem}", soft_wrap=True)
+
+
+def _ask(key: str) -> str:
+    question, default = QUESTIONS[key]
+    if not sys.stdin.isatty():
+        raise typer.BadParameter(f"expected --{key}, e.g. --{key} {default}; questions are asked at a terminal only")
+    return str(typer.prompt(question, default=default))
+
+
+def _listed(value: Any) -> list[str]:
+    return value if isinstance(value, list) else [value]
+
+
+def schema(sort: Annotated[Sort, Argument(help="What to describe.")] = Sort.plan) -> None:
+    """Print the JSON schema of plans, batteries, trainings or competitions, for editors that check while you type.
+
+    Example: segstress schema plan > plan.schema.json
+    """
+    from ..contests.plan import Contest
+    from ..fitting.train import TrainingPlan
+    from ..planning.battery_files import Battery
+    from ..planning.plan import Plan
+    from ..planning.schema import schema_of
+
+    kinds = {Sort.plan: Plan, Sort.battery: Battery, Sort.training: TrainingPlan, Sort.contest: Contest}
+    typer.echo(json.dumps(schema_of(kinds[sort]), indent=1))
