@@ -14,7 +14,11 @@ from .sample import Sample
 __all__ = ["Dataset", "Sample", "datasets", "load", "readable"]
 
 APART = ("root", "sbd", "show")  # settings that no result depends on: places, and what is only shown
-LATER = ("scale", "channels")  # settings that came later: where they are not given, earlier results still hold
+LATER = (
+    "scale",
+    "channels",
+    "member",
+)  # settings that came later: where they are not given, earlier results still hold
 
 
 @settings
