@@ -38,6 +38,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "report": inspection.report,
     "verify": inspection.verify,
     "merge": inspection.merge,
+    "compact": inspection.compact,
     "list": inspection.list_names,
 }
 for name, command in COMMANDS.items():

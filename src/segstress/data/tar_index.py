@@ -77,7 +77,7 @@ def _walk(shard: Path) -> Iterator[tuple[str, tuple[int, int]]]:
     try:
         with tarfile.open(shard, "r:gz" if is_compressed(shard) else "r:") as archive:
             while member := archive.next():
-                archive.members.clear()  # they are a kilobyte each, and nobody asks for them again
+                archive.members = []  # type: ignore[attr-defined] # a kilobyte each; nobody asks for them again
                 if member.isreg() and member.name.lower().endswith(SUFFIXES):
                     yield printable(member.name), (member.offset_data, member.size)
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:

@@ -41,7 +41,7 @@ def walks(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     walked: list[Path] = []
     walk = tar_index._walk
 
-    def noting(path: Path):  # noqa: ANN202
+    def noting(path: Path):
         walked.append(path)
         return walk(path)
 
