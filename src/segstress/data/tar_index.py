@@ -54,7 +54,7 @@ def find_image(shard: Path, name: str) -> tuple[int, int] | None:
     return table["offset"][row].as_py(), table["length"][row].as_py()
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _listed(shard: Path, stamped: str) -> pa.Table:
     """List a shard that looks so; a worker opens the same shards again and again."""
     mark = _mark(shard)
