@@ -73,6 +73,12 @@ def write_tar(root):
         archive.add(root / "loose" / "a.png", "a.png")
 
 
+def write_parquet(root):
+    write(root / "loose" / "a.png", PHOTO)
+    image = {"bytes": (root / "loose" / "a.png").read_bytes(), "path": "a.png"}
+    pq.write_table(pa.table({"image": [image, image]}), root / "rows.parquet")
+
+
 def write_list(root):
     write(root / "a.png", PHOTO)
     pq.write_table(pa.table({"path": ["a.png"]}), root / "list.parquet")
@@ -88,6 +94,7 @@ LAYOUTS = {  # the class behind a name -> a tree in its layout, and how the spec
     "Camvid": (write_camvid, "{name}:{root}"),
     "Tar": (write_tar, "{name}:{root}/shard.tar"),
     "Wrapped": (lambda root: None, f"memory:mine?content={MEMORY.content}&classes=3&ignore=255"),
+    "Embedded": (write_parquet, "{name}:{root}"),
     "Listed": (write_list, "{name}:{root}/list.parquet"),
 }
 OWN_LAYOUTS = {  # presets whose files lie otherwise

@@ -122,6 +122,20 @@ def merge(runs: options.Folders, out: Into, plugin: options.Plugins = None) -> N
     console.print(f"Joined and sealed. Next: segstress report {out}", soft_wrap=True)
 
 
+def compact(runs: options.Folders, plugin: options.Plugins = None) -> None:
+    """Join the many small files of finished runs to few; figures and seals stay as they are.
+
+    A run does so by itself when it ends, unless it was made in parts (--part) or by an earlier version.
+
+    Example: segstress compact runs/demo
+    """
+    from ..evaluation.compacting import compact_run
+
+    for run in runs:
+        before, after = compact_run(run)
+        console.print(f"{run}: {before} files of shards, now {after}", soft_wrap=True)
+
+
 class Sort(StrEnum):
     """What can be listed."""
 

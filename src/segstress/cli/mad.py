@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -29,17 +29,9 @@ def index(
     pool: own.Pool,
     model: options.Model,
     out: own.Out,
+    asked: own.ContestOptions,
     common: WorkerOptions,
-    metric: own.Metric = "miou",
-    scale: own.Scale = "pool",
-    classes: own.Classes = None,
-    background: own.Background = None,
-    chosen: own.Chosen = 1,
-    copies: own.Copies = 0,
     shard_size: options.ShardSize = 32,
-    threads: options.Threads = 1,
-    device: options.Device = "cpu",
-    plugin: options.Plugins = None,
 ) -> None:
     """Begin a competition: look at every image of the pool, mark copies and unreadable files.
 
@@ -49,23 +41,33 @@ def index(
     from ..contests.plan import read_contest
     from .progress import watch
 
-    settings: dict[str, Any] = {
-        "models": model,
-        "pool": pool,
-        "metric": metric,
-        "scale": scale,
-        "classes": classes,
-        "background": background,
-        "rule": {"chosen": chosen},
-        "copies": copies,
-        "shard_size": shard_size,
-        "plugins": plugin or [],
-        "numerics": {"device": device, "threads": threads},
-    }
-    competition = begin(read_contest(settings), out)
+    competition = begin(read_contest(asked.settings(pool, model) | {"shard_size": shard_size}), out)
     with watch(console, "indexing") as progress:
         table = competition.index(progress, common.options())
     show_index(table)
+
+
+def stream(
+    pool: own.Pool, model: options.Model, out: own.Out, asked: own.ContestOptions, common: WorkerOptions
+) -> None:
+    """Predict, compare and select in one pass over a pool too large to keep maps of.
+
+    Only candidates, histograms and counters are kept. --scale pool asks for quartiles of the pool itself: two passes.
+    Then go on with segstress mad predict, which keeps maps of the candidates alone, and judge, export or rank.
+
+    Example: segstress mad stream --pool tar:shards --scale none --model a --model b --out runs/web
+    """
+    from ..contests.compete import begin
+    from ..contests.plan import read_contest
+    from .progress import watch
+
+    competition = begin(read_contest(asked.settings(pool, model)), out, streamed=True)
+    with watch(console, "streaming") as progress:
+        selection, total, faults = competition.stream(progress, common.options())
+    console.print(", ".join(f"{name}: {number:,}" for name, number in sorted(total.counters.items())), soft_wrap=True)
+    show_selection(selection)
+    earlier = [f"{name}: {number}" for name, number in total.counters.items() if name != "images"]  # before a stop
+    show_errors(faults or earlier)
 
 
 def predict(
@@ -180,6 +182,7 @@ def demo(
 COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo,
     "index": index,
+    "stream": stream,
     "predict": predict,
     "compare": compare,
     "select": select,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Argument, Option
+
+from . import options
 
 Folder = Annotated[Path, Argument(help="Folder of the competition.")]
 Pool = Annotated[str, Option("--pool", help="Dataset spec of the images, e.g. folder:path?images=.&masks=none.")]
@@ -58,3 +61,30 @@ class ModeName(StrEnum):
 
 Judge = Annotated[JudgeName, Option("--judge", help="masks of the pool, imported labels, or votes.")]
 Mode = Annotated[ModeName, Option("--mode", help="choose between two, screen images, or review labels.")]
+
+
+@dataclass(frozen=True)
+class ContestOptions:
+    """What a competition asks, beside its pool and its models."""
+
+    metric: Metric = "miou"
+    scale: Scale = "pool"
+    classes: Classes = None
+    background: Background = None
+    chosen: Chosen = 1
+    copies: Copies = 0
+    threads: options.Threads = 1
+    device: options.Device = "cpu"
+    plugin: options.Plugins = None
+
+    def settings(self, pool: str, models: list[str]) -> dict[str, Any]:
+        """Return it as a competition understands it."""
+        plain = {name: getattr(self, name) for name in ("metric", "scale", "classes", "background", "copies")}
+        numerics = {"device": self.device, "threads": self.threads}
+        return plain | {
+            "models": models,
+            "pool": pool,
+            "rule": {"chosen": self.chosen},
+            "plugins": self.plugin or [],
+            "numerics": numerics,
+        }

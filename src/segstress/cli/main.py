@@ -76,6 +76,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "merge": inspection.merge,
     "check": gate.check,
     "board": board.board,
+    "compact": inspection.compact,
     "list": inspection.list_names,
 }
 for name, command in COMMANDS.items():

@@ -89,6 +89,21 @@ class Candidates:
             order = np.lexsort((joined[0], joined[2]))[: self.scores.shape[-1]]
             self.images[group], self.shares[group], self.scores[group] = (column[order] for column in joined)
 
+    def join(self, other: Candidates) -> None:
+        """Take in the candidates of other shards; an image that both have counts once."""
+        columns = [(self.images, other.images), (self.scores, other.scores), (self.shares, other.shares)]
+        joined = [np.concatenate(pair, axis=-1) for pair in columns]
+        order = np.lexsort((joined[0], joined[1]), axis=-1)
+        images, scores, shares = (np.take_along_axis(column, order, -1) for column in joined)
+        again = np.zeros(images.shape, dtype=bool)
+        again[..., 1:] = (images[..., 1:] == images[..., :-1]) & (images[..., 1:] != NOBODY)
+        first = np.argsort(again, axis=-1, kind="stable")[..., : self.scores.shape[-1]]
+        empty = np.take_along_axis(again, first, -1)
+        self.images, self.scores, self.shares = (
+            np.where(empty, nothing, np.take_along_axis(column, first, -1)).astype(column.dtype)
+            for nothing, column in ((NOBODY, images), (np.inf, scores), (0, shares))
+        )
+
     def subset(self, defender: int, attacker: int, class_: int) -> list[Member]:
         """Return the candidates of one subset, most discrepant first."""
         group = (defender, attacker, class_)

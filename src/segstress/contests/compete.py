@@ -16,6 +16,7 @@ from ..competition.ranking_report import RankingReport, ScoredBy
 from ..competition.vocabulary import Vocabulary
 from ..core import BadInput, digest, to_plain
 from ..core.files import alone, write
+from ..data import datasets
 from ..runtime import Progress, RunOptions, record
 from ..runtime.sharing import Sharing, share
 from .compare import compare
@@ -26,6 +27,8 @@ from .predict import forget_errors, predict
 from .rank import by_truth, by_votes
 from .select import Selection, find, read_members, select
 from .store import ContestStore
+from .stream import STREAM, stream
+from .stream_total import StreamTotal
 
 RUN_OPTIONS = RunOptions()
 ENTRANTS = "field.json"  # the models and classes, as they were found when the competition was begun
@@ -83,6 +86,14 @@ class Competition:
         """Return a hash of what processes that share the folder must have alike."""
         return digest([to_plain(self.contest), [entrant.key for entrant in self.entrants]])
 
+    def stream(
+        self, progress: Progress, run_options: RunOptions = RUN_OPTIONS
+    ) -> tuple[Selection, StreamTotal, list[str]]:
+        """Take steps 1 to 4 in one pass, without keeping maps; also return counters and what went wrong."""
+        with alone(self.folder):
+            record(self.folder, self.contest.numerics)
+            return stream(self.folder, self.contest, self.entrants, self.vocabulary, progress, run_options)
+
     def select(self) -> Selection:
         """Take step 4: the most discrepant images."""
         with alone(self.folder):
@@ -108,6 +119,10 @@ class Competition:
         """Return the ranking, had another metric of agreement selected the images; the selection stays as it is."""
         if scored_by == "votes":
             raise BadInput("other metrics select other images, on which nobody has voted; judge by masks or labels")
+        if (self.folder / STREAM).exists():
+            raise BadInput(
+                f"{self.folder} keeps only what {self.contest.metric} chose; stream again with --metric {metric}"
+            )
         other = replace(self, contest=replace(self.contest, metric=metric))
         other.compare(progress, run_options)
         selection = find(self.store, other.contest, self.entrants, self.vocabulary)
@@ -119,17 +134,21 @@ def _tell_rest(sharing: Sharing, progress: Progress) -> None:
         progress.warn(f"this part is done; {sharing.left_to()}")
 
 
-def begin(contest: Contest, folder: Path, part: str = "") -> Competition:
-    """Begin a competition, or open the folder's if it is the same; every model is looked at once."""
+def begin(contest: Contest, folder: Path, part: str = "", *, streamed: bool = False) -> Competition:
+    """Begin a competition, or open the folder's if it is the same; every model is looked at once.
+
+    A pool that is streamed is not hashed first: that would read all of it once more."""
     entrants, data = find_entrants(contest), contest.data()
+    streamed = streamed or (folder / STREAM).exists()
+    pool = digest(datasets.spec(data)) if streamed else data.fingerprint()
     vocabulary = find_vocabulary(contest, entrants, data)
     with share(folder, part) as sharing, sharing.turn():
         admit(folder, contest)
-        _check_kept(folder / ENTRANTS, vocabulary, data.fingerprint())
+        _check_kept(folder / ENTRANTS, vocabulary, pool)
         plain = {
             "field": [asdict(entrant) for entrant in entrants],
             "words": asdict(vocabulary),
-            "pool": data.fingerprint(),
+            "pool": pool,
         }
         write(folder / ENTRANTS, json.dumps(plain, indent=1).encode())
     return Competition(folder, contest, entrants, vocabulary)

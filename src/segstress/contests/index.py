@@ -12,10 +12,11 @@ import pyarrow as pa
 
 from ..competition.perceptual import perceptual_hash
 from ..core import BadImage, BadInput, digest, import_source
-from ..data import Dataset, datasets
+from ..data import Dataset, Sample, datasets
 from ..runtime import Progress, RunOptions, read_table, start_executor, write_table
 from ..runtime.elsewhere import named_files
 from .plan import Contest
+from .predict import open_pool
 from .store import INDEX
 
 ID_LENGTH = 16  # hexadecimal digits of an image's id
@@ -34,8 +35,8 @@ class IndexWork:
         """Write a block of index rows."""
         for plugin in self.plugins:
             import_source(plugin)
-        data = datasets.build(json.loads(self.pool))
-        rows = [_index_row(data, name) for name in names]
+        data = open_pool(self.pool)
+        rows = [_look(data, name) for name in names]
         write_table(block_path(self.folder, names), pa.Table.from_pylist(rows, INDEX))
         return len(names)
 
@@ -45,11 +46,15 @@ def block_path(folder: Path, names: Sequence[str]) -> Path:
     return folder / "index" / f"{digest(list(names))}.parquet"
 
 
-def _index_row(data: Dataset, name: str) -> dict[str, Any]:
+def _look(data: Dataset, name: str) -> dict[str, Any]:
     try:
-        sample = data.read(name)
+        return index_row(name, data.read(name))
     except BadImage as error:
         return {"image": "", "name": name, "source": "", "status": "error", "message": str(error)}
+
+
+def index_row(name: str, sample: Sample) -> dict[str, Any]:
+    """Return what the index says of an image that can be read."""
     height, width = sample.labels.shape
     return {
         "image": sample.source[:ID_LENGTH],

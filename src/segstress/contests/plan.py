@@ -108,7 +108,7 @@ def find_vocabulary(contest: Contest, entrants: list[Entrant], data: Dataset) ->
 
 def _outputs(contest: Contest, entrants: list[Entrant], data: Dataset) -> dict[str, int]:
     """Count classes that each model gives, seen on the first image of the pool that can be read."""
-    for name in data.ids():
+    for name in (name for stretch in data.stretches() for name in stretch):
         try:
             sample = resize(data.read(name), data.resize)
         except BadImage:

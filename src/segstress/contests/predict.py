@@ -26,6 +26,27 @@ from .store import ContestStore, Part
 
 
 @dataclass(frozen=True)
+class Predictor:
+    """How models are loaded, and their answers brought to the common classes."""
+
+    vocabulary: Vocabulary
+    numerics: Numerics
+
+    def model(self, entrant: Entrant) -> nn.Module:
+        """Load a model onto its device."""
+        return ready(entrant.spec, self.numerics.device, self.numerics.torch_dtype())[0]
+
+    @torch.no_grad()
+    def map(self, model: nn.Module, sample: Sample, name: str) -> np.ndarray:
+        """Return the labels of an image as the model of that name sees them."""
+        images = sample.image[None].to(self.numerics.device, self.numerics.torch_dtype())
+        logits = model(images)
+        if logits.shape[-2:] != images.shape[-2:]:
+            raise BadImage(f"the prediction is {tuple(logits.shape[-2:])}, the image {tuple(images.shape[-2:])}")
+        return self.vocabulary.translate(labels_of(logits)[0].cpu().numpy(), name)
+
+
+@dataclass(frozen=True)
 class ModelShard:
     """One model on one shard of the pool."""
 
@@ -50,15 +71,15 @@ class PredictWork:
         for plugin in self.plugins:
             import_source(plugin)
         entrant, part = unit.entrant, unit.part
-        model = _model(json.dumps(dict(entrant.spec), sort_keys=True), self.numerics)
-        data = _data(self.pool)
+        predictor, data = Predictor(self.vocabulary, self.numerics), open_pool(self.pool)
+        model = predictor.model(entrant)
         store = ContestStore(self.folder, self.shard_size)
         maps, journal = store.begun(entrant, part), store.journal(entrant, part)
         rows = []
         for image, name in zip(part.images, part.names, strict=True):
             try:
                 if image not in maps:
-                    maps[image] = self._map(model, resize(data.read(name), data.resize), entrant.name)
+                    maps[image] = predictor.map(model, resize(data.read(name), data.resize), entrant.name)
                     journal.append(image, maps[image])
                 rows.append(_histogram(image, maps[image], self.vocabulary))
             except Exception as error:
@@ -80,14 +101,6 @@ class PredictWork:
         ]
         store.write_maps(entrant, part, maps, rows)
         return unit, [f"{entrant.name} on {image}: {reason}" for image in part.images if image not in maps]
-
-    @torch.no_grad()
-    def _map(self, model: nn.Module, sample: Sample, name: str) -> np.ndarray:
-        images = sample.image[None].to(self.numerics.device, self.numerics.torch_dtype())
-        logits = model(images)
-        if logits.shape[-2:] != images.shape[-2:]:
-            raise BadImage(f"the prediction is {tuple(logits.shape[-2:])}, the image {tuple(images.shape[-2:])}")
-        return self.vocabulary.translate(labels_of(logits)[0].cpu().numpy(), name)
 
 
 def _failed(image: str, reason: str) -> dict[str, Any]:
@@ -139,10 +152,7 @@ def forget_errors(store: ContestStore, entrants: list[Entrant]) -> None:
                 store.forget(entrant, part)
 
 
-def _model(spec: str, numerics: Numerics) -> nn.Module:
-    return ready(json.loads(spec), numerics.device, numerics.torch_dtype())[0]
-
-
 @lru_cache(maxsize=2)
-def _data(spec: str) -> Dataset:
+def open_pool(spec: str) -> Dataset:
+    """Return the pool of a spec as JSON; a worker opens it once, since some take long to list."""
     return datasets.build(json.loads(spec))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -19,6 +19,7 @@ from ..core import BadImage, BadInput
 from ..core.files import write
 from ..data import load as load_data
 from ..data import resize
+from ..data.packed_arrays import pack, unpack
 from ..planning.reading import read_yaml
 from ..runtime import read_table, write_table
 from .plan import Contest, Entrant
@@ -31,6 +32,7 @@ MEMBERS = pa.schema(
     + [("rank", pa.int32()), ("score", pa.float32()), ("share", pa.float32())]
 )
 FILE = "members.parquet"
+BOUNDS = "stream-bounds.zst"
 VOC = files("segstress").joinpath("plans", "mad", "voc-scale.yaml")
 
 
@@ -50,9 +52,14 @@ class Selection:
 def select(store: ContestStore, contest: Contest, entrants: Sequence[Entrant], vocabulary: Vocabulary) -> Selection:
     """Find the images, and write down which they are and which groups have none."""
     selection = find(store, contest, entrants, vocabulary)
-    _write(store.folder, selection.members, [entrant.name for entrant in entrants], vocabulary)
-    write(store.folder / "empty.csv", "".join(f"{','.join(group)}\n" for group in selection.empty).encode())
+    write_selection(store.folder, selection, entrants, vocabulary)
     return selection
+
+
+def write_selection(folder: Path, selection: Selection, entrants: Sequence[Entrant], vocabulary: Vocabulary) -> None:
+    """Write down which images were chosen, and which groups have none."""
+    _write(folder, selection.members, [entrant.name for entrant in entrants], vocabulary)
+    write(folder / "empty.csv", "".join(f"{','.join(group)}\n" for group in selection.empty).encode())
 
 
 def find(store: ContestStore, contest: Contest, entrants: Sequence[Entrant], vocabulary: Vocabulary) -> Selection:
@@ -66,7 +73,18 @@ def find(store: ContestStore, contest: Contest, entrants: Sequence[Entrant], voc
         candidates.add(np.array(part.images, dtype=ID_TYPE), shares, scores, bounds)
     wanted = {image.decode() for image in np.unique(candidates.images) if image}
     hashes = {image: row["hash"] for image, row in store.known(sorted(wanted)).items()}
-    members, empty = choose(candidates, rejected(store.folder, vocabulary), hashes)
+    return conclude(candidates, hashes, store.folder, entrants, vocabulary)
+
+
+def conclude(
+    candidates: Candidates,
+    hashes: Mapping[str, int],
+    folder: Path,
+    entrants: Sequence[Entrant],
+    vocabulary: Vocabulary,
+) -> Selection:
+    """Choose among the candidates, passing over what was screened out; `hashes` are perceptual."""
+    members, empty = choose(candidates, rejected(folder, vocabulary), hashes)
     if not members:
         raise BadInput(
             "the selection is empty: no image fits any defender, attacker and class; "
@@ -78,14 +96,30 @@ def find(store: ContestStore, contest: Contest, entrants: Sequence[Entrant], voc
 
 
 def _bounds(store: ContestStore, contest: Contest, entrants: Sequence[Entrant], vocabulary: Vocabulary) -> Bounds:
-    models, classes = len(entrants), len(vocabulary.classes)
+    models, classes, kept = len(entrants), len(vocabulary.classes), store.folder / BOUNDS
+    if kept.exists():  # the index holds but the candidates of the pool that was streamed
+        bounds = Bounds(**unpack(kept.read_bytes()))
+        if len(bounds.low) != models:
+            raise BadInput(f"{store.folder} was streamed with {len(bounds.low)} models; stream again with all {models}")
+        return bounds
+    if contest.scale != "pool":
+        return fixed_bounds(contest, models, vocabulary)
+    seen = PoolShares(models, classes)
+    for part in store.parts():
+        seen.add(np.stack([store.shares(entrant, part, classes) for entrant in entrants], axis=1))
+    return seen.bounds()
+
+
+def keep_bounds(folder: Path, bounds: Bounds) -> None:
+    """Write down bounds that came from a pool of which only candidates are known later."""
+    write(folder / BOUNDS, pack({"low": bounds.low, "high": bounds.high}))
+
+
+def fixed_bounds(contest: Contest, models: int, vocabulary: Vocabulary) -> Bounds:
+    """Return the bounds that do not come from the pool."""
+    classes = len(vocabulary.classes)
     if contest.scale == "none":
         return any_size(models, classes)
-    if contest.scale == "pool":
-        seen = PoolShares(models, classes)
-        for part in store.parts():
-            seen.add(np.stack([store.shares(entrant, part, classes) for entrant in entrants], axis=1))
-        return seen.bounds()
     if contest.scale == "voc":
         return from_table(_table(VOC), vocabulary.classes, models)
     if contest.scale.endswith((".yaml", ".yml")):

@@ -20,7 +20,7 @@ TABLE = "CREATE TABLE IF NOT EXISTS hashes (path BLOB PRIMARY KEY, stamp TEXT, h
 
 def file_hashes(paths: Iterable[Path]) -> dict[Path, str]:
     """Return the hash of every file's bytes; nothing but "unreadable" of one that cannot be read."""
-    stamps = {path: _stamp(path) for path in dict.fromkeys(paths)}
+    stamps = {path: stamp(path) for path in dict.fromkeys(paths)}
     known = _remembered(stamps)
     fresh = [path for path in stamps if path not in known]
     with ThreadPoolExecutor(min(8, 2 * cores())) as pool:  # hashing lets other threads go on
@@ -38,7 +38,7 @@ def _hash(path: Path) -> str:
         return "unreadable"
 
 
-def _stamp(path: Path) -> str:
+def stamp(path: Path) -> str:
     """Return what changes when a file does."""
     try:
         facts = path.stat()

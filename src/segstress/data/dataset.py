@@ -14,7 +14,12 @@ from .sample import Sample
 __all__ = ["Dataset", "Sample", "datasets", "load", "readable"]
 
 APART = ("root", "sbd", "show")  # settings that no result depends on: places, and what is only shown
-LATER = ("scale", "channels")  # settings that came later: where they are not given, earlier results still hold
+LATER = (
+    "scale",
+    "channels",
+    "member",
+)  # settings that came later: where they are not given, earlier results still hold
+STRETCH = 256  # images of a stretch where nothing says which lie together
 
 
 @settings
@@ -34,6 +39,11 @@ class Dataset(ABC):
     @abstractmethod
     def contents(self) -> Any:
         """Return plain data that changes when the images or masks do."""
+
+    def stretches(self) -> Iterator[tuple[str, ...]]:
+        """Yield all ids, those together that are best read together, in the order of reading."""
+        ids = self.ids()
+        yield from (tuple(ids[first : first + STRETCH]) for first in range(0, len(ids), STRETCH))
 
     @property
     @abstractmethod
@@ -103,7 +113,7 @@ class Dataset(ABC):
 
     def check(self) -> None:
         """Refuse what cannot be used at all."""
-        if not self.ids():
+        if not any(self.stretches()):  # not all ids, which may be more than one likes to hold
             raise BadInput(f"dataset {self.name} is empty; expected at least one image")
 
 

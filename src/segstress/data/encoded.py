@@ -46,7 +46,7 @@ class Encoded(Dataset):
         """Refuse images that need a setting, by the first of them."""
         super().check()
         try:
-            channels = len(self.read(self.ids()[0]).image)
+            channels = len(self.read(next(filter(None, self.stretches()))[0]).image)
         except Unsettled as error:
             raise BadInput(str(error)) from error
         except BadImage:  # its own row will say so

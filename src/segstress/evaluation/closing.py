@@ -12,6 +12,7 @@ from ..doctor import Diagnosis, keep_notes
 from ..results.run import Run
 from ..results.seal import SEAL, seal_run
 from ..runtime import Cell, Progress
+from ..runtime.compaction import compact
 from ..runtime.sharing import PartProcess, Sharing
 from .rounding import round_off
 from .worker import Worker
@@ -45,6 +46,9 @@ def close(
         if not sharing.complete:
             keep_notes(run.folder, before)  # for whoever joins the parts
             return FinishedRun(run.folder, (), (), f"{sharing.left_to()}; {LAST}")
+    else:  # other parts may still read what they find
+        for cell in run.cells:
+            compact(run.store, cell)
     after = round_off(run, cells, worker)
     tell(after, progress)
     keep_notes(run.folder, [*before, *after])

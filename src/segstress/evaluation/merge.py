@@ -11,6 +11,7 @@ from ..results.run import Run
 from ..results.seal import NOTES, check_whole, seal_run
 from ..results.studies import CHOICE, read_choices
 from ..runtime import record_elsewhere
+from ..runtime.compaction import compact
 from ..runtime.shard_files import shard_files
 from ..runtime.store import ASKED
 
@@ -37,6 +38,8 @@ def merge(folders: Sequence[Path], out: Path) -> int:
         wanted = [cell for cell in merged.cells if _is_wanted(merged, cell.key)]
         missing = sum(len(merged.store.missing(cell, merged.asked(cell))) for cell in wanted)
         if not missing:
+            for cell in merged.cells:
+                compact(merged.store, cell)
             seal_run(merged)
     return missing
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -52,8 +52,13 @@ class Again:
             if id_ not in failed ^ failing:
                 yield from _compare(id_, stored, again, classes, exact=exact)
 
+    @cached_property
+    def _shard(self) -> Callable[[str, str], pa.Table]:
+        """The rows of a shard; remembered, since many batches lie in one that was joined."""
+        return lru_cache(maxsize=len(SCHEMAS))(partial(self.run.store.shard, self.cell))
+
     def _stored(self, name: str, stem: str, batch: Sequence[str]) -> pa.Table:
-        table = self.run.store.shard(self.cell, name, stem)
+        table = self._shard(name, stem)
         return table.filter(pc.is_in(table["image"], pa.array(batch)))
 
 
@@ -119,7 +124,7 @@ def _of(table: pa.Table, id_: str) -> pa.Table:
 
 def _rows(table: pa.Table) -> list[str]:
     """Return rows in a form in which equal ones are equal, undefined numbers too."""
-    return sorted(map(repr, (_words(row) for row in table.to_pylist())))
+    return sorted({repr(_words(row)) for row in table.to_pylist()})  # one that failed twice alike has two
 
 
 def _words(row: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ..core import BadInput
@@ -12,6 +12,8 @@ from .checksums import checksum, read_json, write_json
 FILE = re.compile(r"(?:images|counts|objects|traces|kept|maps|sums)-(\w+)\.(?:parquet|zst|json)")
 ASIDE = "set-aside"  # where shards lie that do not count
 MANIFEST = "manifest.json"
+JOINED = "joined_"  # begins the stem of a shard that was joined from others
+REPLACED = "replaces"  # in the sums of a joined shard: what it was joined from
 
 
 def shard_files(folder: Path) -> dict[str, list[Path]]:
@@ -24,10 +26,42 @@ def shard_files(folder: Path) -> dict[str, list[Path]]:
     return shards
 
 
-def write_sums(folder: Path, stem: str, files: Mapping[str, bytes]) -> None:
-    """Write the checksums of a shard's files; with them it is whole."""
+def write_sums(folder: Path, stem: str, files: Mapping[str, bytes], joined: Collection[str] = ()) -> None:
+    """Write the checksums of a shard's files; with them it is whole, and the shards do not count that it joins."""
     sums = {name: checksum(data) for name, data in files.items()}
-    write_json(folder / f"sums-{stem}.json", {"cell": folder.name, "files": sums})
+    before = {REPLACED: {other: sums_checksum(folder, other) for other in joined}} if joined else {}
+    write_json(folder / f"sums-{stem}.json", {"cell": folder.name, "files": sums, **before})
+
+
+def sums_checksum(folder: Path, stem: str) -> str:
+    """Return the checksum of a shard's checksums, by which it is known; nothing where it has none."""
+    path = folder / f"sums-{stem}.json"
+    return checksum(path.read_bytes()) if path.exists() else ""
+
+
+def joined_by(folder: Path, stem: str) -> dict[str, str]:
+    """Return the shards that a whole shard was joined from, each with the checksum of its sums."""
+    return dict(read_json(folder / f"sums-{stem}.json").get(REPLACED, {}))
+
+
+def replaced(folder: Path, found: Iterable[str], whole: Iterable[str], listed: Collection[str]) -> set[str]:
+    """Return the shards whose content others hold: what was joined, and joined ones of which a kill left only a part.
+
+    A later shard of the same images is another, and a joined one that the manifest lists was whole."""
+    joined = {stem: sums for by in whole for stem, sums in joined_by(folder, by).items()}
+    sums = {stem: sums_checksum(folder, stem) for stem in found}
+    return {
+        stem
+        for stem, there in sums.items()
+        if (stem in joined and there in ("", joined[stem]))
+        or (stem.startswith(JOINED) and not there and stem not in listed)
+    }
+
+
+def remove(paths: Iterable[Path]) -> None:
+    """Delete the files of a replaced shard; that of the checksums last, since by it the shard is known."""
+    for path in sorted(paths, key=lambda path: path.name.startswith("sums-")):
+        path.unlink(missing_ok=True)
 
 
 def examine(folder: Path, stem: str, found: Iterable[Path]) -> str:
@@ -55,7 +89,7 @@ def examine(folder: Path, stem: str, found: Iterable[Path]) -> str:
 
 def write_manifest(folder: Path, content: str, stems: Iterable[str]) -> None:
     """Write which shards a complete cell has, and the digest of what they hold together."""
-    shards = {stem: checksum((folder / f"sums-{stem}.json").read_bytes()) for stem in stems}
+    shards = {stem: sums_checksum(folder, stem) for stem in stems}
     write_json(folder / MANIFEST, {"cell": folder.name, "content": content, "shards": shards})
 
 
@@ -70,13 +104,18 @@ def read_manifest(folder: Path) -> tuple[str, dict[str, str]] | None:
     return plain["content"], plain["shards"]
 
 
-def compare(folder: Path, manifest: Mapping[str, str], stems: Iterable[str]) -> dict[str, str]:
+def compare(folder: Path, manifest: Mapping[str, str], stems: Sequence[str]) -> dict[str, str]:
     """Return what is wrong with shards, each whole by itself, that a manifest does not list as they are."""
-    wrong = {stem: f"images-{stem}.parquet is missing, with its whole shard" for stem in set(manifest) - set(stems)}
+    joined = {stem: joined_by(folder, stem) for stem in stems if stem not in manifest}
+    known = {stem for stem, before in joined.items() if before and before.items() <= manifest.items()}
+    there = {*stems, *(before for stem in known for before in joined[stem])}
+    wrong = {stem: f"images-{stem}.parquet is missing, with its whole shard" for stem in set(manifest) - there}
     for stem in stems:
+        if stem in known:  # a kill came before the manifest was written anew
+            continue
         if stem not in manifest:
             wrong[stem] = f"images-{stem}.parquet is foreign: {MANIFEST} does not know its shard"
-        elif manifest[stem] != checksum((folder / f"sums-{stem}.json").read_bytes()):
+        elif manifest[stem] != sums_checksum(folder, stem):
             wrong[stem] = f"sums-{stem}.json is another than the one that {MANIFEST} knows"
     return wrong
 

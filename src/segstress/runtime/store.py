@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +26,14 @@ EMPTY: Mapping[str, Mapping[str, str]] = {}
 ASKED = "asked.json"  # what a run is to hold
 
 
+class Look(NamedTuple):
+    """What a cell's folder held when it was looked at, shards by their stems."""
+
+    stems: list[str]  # those that count
+    wrong: dict[str, str]  # with what is wrong with them
+    replaced: set[str]  # left beside the larger ones to which they were joined
+
+
 class Store:
     """A run's folder."""
 
@@ -32,7 +41,7 @@ class Store:
         self.folder = folder
         self._schemas: dict[str, int] = {}
         self._examined: dict[tuple[str, str], str] = {}
-        self._damage: dict[str, tuple[frozenset[Path], dict[str, str]]] = {}  # by cell, as long as its files are those
+        self._looks: dict[str, tuple[frozenset[Path], Look]] = {}  # by cell, as long as its files are those
 
     def cells(self) -> list[Cell]:
         """Return every cell that was begun, in the order of their keys."""
@@ -119,15 +128,14 @@ class Store:
         for name, data in files.items():
             write(folder / name, data)
         shard_files.write_sums(folder, stem, files)
-        self._examined.pop((cell.key, stem), None)
-        self._damage.pop(cell.key, None)
+        self.forget(cell, [stem])
 
     def table(self, cell: Cell, name: str, *, ordered: bool = True) -> pa.Table:
         """Return all rows of one kind from the whole shards, in a fixed order; what was answered later is left out."""
         tables = [self.shard(cell, name, stem) for stem in self.stems(cell)]
         table = pa.concat_tables(tables) if tables else SCHEMAS[name].empty_table()
         if name == "images":
-            table = _without_superseded(table)
+            table = without_superseded(table, table)
         return table.sort_by([(key, "ascending") for key in ORDER if key in table.column_names]) if ordered else table
 
     def shard(self, cell: Cell, name: str, stem: str) -> pa.Table:
@@ -173,28 +181,34 @@ class Store:
         """Return the shards that count: whole, as they were written, each image answered once."""
         if self.schema(cell) == 1:
             return sorted(path.stem.removeprefix("images-") for path in self.place(cell).glob("images-*.parquet"))
-        wrong = self.damage(cell)
-        return [stem for stem in sorted(shard_files.shard_files(self.place(cell))) if stem not in wrong]
+        return self._look(cell).stems
 
     def damage(self, cell: Cell) -> dict[str, str]:
         """Return what is wrong with shards, by their stems: a changed, missing, foreign or doubled file by its name."""
-        if self.schema(cell) == 1:
-            return {}
-        found = shard_files.shard_files(self.place(cell))
-        seen = frozenset(path for paths in found.values() for path in paths)
-        if self._damage.get(cell.key, (None,))[0] != seen:
-            self._damage[cell.key] = seen, self._look(cell, found)
-        return self._damage[cell.key][1]
+        return {} if self.schema(cell) == 1 else self._look(cell).wrong
 
     def set_aside(self, cell: Cell) -> list[str]:
         """Move away the shards with which something is wrong, so that they are computed again; say which."""
         folder, wrong = self.place(cell), self.damage(cell)
+        self.drop_replaced(cell)
         found = shard_files.shard_files(folder)
         shard_files.set_aside(folder, [path for stem in wrong for path in found.get(stem, ())])
-        for stem in wrong:
-            self._examined.pop((cell.key, stem), None)
-        self._damage.pop(cell.key, None)
+        self.forget(cell, wrong)
         return [f"cells/{cell.key}/{fault}" for fault in wrong.values()]
+
+    def drop_replaced(self, cell: Cell) -> None:
+        """Delete the shards that were joined to larger ones, as far as a kill has left them."""
+        replaced = self._look(cell).replaced if self.schema(cell) > 1 else ()
+        found = shard_files.shard_files(self.place(cell))
+        for stem in replaced:
+            shard_files.remove(found[stem])
+        self.forget(cell, replaced)
+
+    def forget(self, cell: Cell, stems: Iterable[str]) -> None:
+        """Look at shards anew, since their files were written or removed."""
+        for stem in stems:
+            self._examined.pop((cell.key, stem), None)
+        self._looks.pop(cell.key, None)
 
     def _begun(self) -> list[tuple[Path, Cell]]:
         begun = []
@@ -205,18 +219,28 @@ class Store:
             begun.append((path.parent, cell))
         return begun
 
-    def _look(self, cell: Cell, found: Mapping[str, Sequence[Path]]) -> dict[str, str]:
+    def _look(self, cell: Cell) -> Look:
+        found = shard_files.shard_files(self.place(cell))
+        seen = frozenset(path for paths in found.values() for path in paths)
+        if self._looks.get(cell.key, (None,))[0] != seen:
+            self._looks[cell.key] = seen, self._examine(cell, found)
+        return self._looks[cell.key][1]
+
+    def _examine(self, cell: Cell, found: Mapping[str, Sequence[Path]]) -> Look:
         folder = self.place(cell)
         for stem, paths in found.items():
             if self._examined.get((cell.key, stem), "unknown"):  # one that another process is writing may be whole now
                 self._examined[cell.key, stem] = shard_files.examine(folder, stem, paths)
-        wrong = {stem: fault for stem in found if (fault := self._examined[cell.key, stem])}
-        whole = [stem for stem in sorted(found) if stem not in wrong]
+        whole = [stem for stem in sorted(found) if not self._examined[cell.key, stem]]
         manifest = shard_files.read_manifest(folder)
+        replaced = shard_files.replaced(folder, found, whole, manifest[1] if manifest else ())
+        wrong = {stem: fault for stem in found if (fault := self._examined[cell.key, stem]) and stem not in replaced}
+        whole = [stem for stem in whole if stem not in replaced]
         if manifest is not None:
             listed = {stem: sums for stem, sums in manifest[1].items() if stem not in wrong}
             wrong |= shard_files.compare(folder, listed, whole)
-        return wrong | self._doubled(cell, [stem for stem in whole if stem not in wrong])
+        wrong |= self._doubled(cell, [stem for stem in whole if stem not in wrong])
+        return Look([stem for stem in whole if stem not in wrong], wrong, replaced)
 
     def _doubled(self, cell: Cell, stems: Sequence[str]) -> dict[str, str]:
         """Return the shards that answer what another has answered."""
@@ -232,14 +256,17 @@ class Store:
         return wrong
 
 
-def _without_superseded(images: pa.Table) -> pa.Table:
-    """Drop rows of images that were answered later: for the same goal, or at all where none was reached."""
-    fine = pc.equal(images["status"], "ok")
-    keys = pc.binary_join_element_wise(images["image"], images["goal"], "|")
-    same_goal = pc.is_in(keys, keys.filter(fine).combine_chunks())
-    any_goal = pc.is_in(images["image"], images["image"].filter(fine).combine_chunks())
+def without_superseded(images: pa.Table, every: pa.Table) -> pa.Table:
+    """Drop rows of images that any shard answered later: for the same goal, or at all where none was reached."""
+    fine, answered = pc.equal(images["status"], "ok"), every.filter(pc.equal(every["status"], "ok"))
+    same_goal = pc.is_in(_keys(images), _keys(answered).combine_chunks())
+    any_goal = pc.is_in(images["image"], answered["image"].combine_chunks())
     late = pc.if_else(pc.equal(images["goal"], ""), any_goal, same_goal)
     return images.filter(pc.or_(fine, pc.invert(late)))
+
+
+def _keys(images: pa.Table) -> pa.ChunkedArray:
+    return pc.binary_join_element_wise(images["image"], images["goal"], "|")
 
 
 def _image(key: str) -> str:

@@ -1,0 +1,215 @@
+"""A competition on a pool too large to keep maps of: predict, compare and select in one pass over its shards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from torch import nn
+
+from ..competition.discrepancy import BY_CLASS, concordances, pair_counts
+from ..competition.select import ID_TYPE, Candidates, Rule
+from ..competition.thresholds import Bounds, PoolShares
+from ..competition.vocabulary import Vocabulary
+from ..core import BadImage, BadInput, digest, import_source
+from ..core.files import write
+from ..data import Dataset, Sample, datasets, resize
+from ..data.ahead import read_ahead
+from ..runtime import Progress, RunOptions, start_executor, write_table
+from ..runtime.elsewhere import named_files
+from .index import index_row
+from .plan import Contest, Entrant
+from .predict import Predictor, open_pool
+from .select import Selection, conclude, fixed_bounds, keep_bounds, write_selection
+from .store import INDEX
+from .stream_total import StreamTotal
+
+STREAM = "stream"  # folder of the totals
+BLOCK = 32  # images whose agreements are held at a time
+UNIT = 1024  # images of a unit at least; a shard is never cut
+FOLD = 64  # units whose totals lie beside the whole one at most
+FIRST_PASS = "scale: pool asks for quartiles of the pool itself, so every model goes through it twice"
+
+
+@dataclass(frozen=True)
+class StreamWork:
+    """All models on some shards of the pool; travels to a worker."""
+
+    folder: Path
+    pool: str
+    entrants: tuple[Entrant, ...]
+    predictor: Predictor
+    metric: str
+    rule: Rule
+    bounds: Bounds | None  # none in a first pass, which only counts shares
+    plugins: tuple[str, ...] = ()
+
+    def __call__(self, names: tuple[str, ...]) -> tuple[str, int, list[str]]:
+        """Write what the images come to; return under which name, how many they were, and what went wrong."""
+        for plugin in self.plugins:
+            import_source(plugin)
+        data, models = open_pool(self.pool), [self.predictor.model(entrant) for entrant in self.entrants]
+        total, faults, stem = self.empty(), list[str](), stem_of(names)
+        for first in range(0, len(names), BLOCK):
+            total.join(self._block(models, data, names[first : first + BLOCK], faults))
+        total.done = {stem}
+        write(self.path(stem), total.to_bytes())
+        return stem, len(names), faults
+
+    def empty(self) -> StreamTotal:
+        """Return the total of no images."""
+        sizes, background = (len(self.entrants), len(self.vocabulary.classes)), self.vocabulary.background
+        return StreamTotal(Candidates(*sizes, self.rule, background), PoolShares(*sizes))
+
+    def path(self, stem: str) -> Path:
+        """Tell where the total of some shards is written."""
+        bounds = [] if self.bounds is None else [self.bounds.low.tolist(), self.bounds.high.tolist()]
+        asked = digest([[entrant.key for entrant in self.entrants], bounds])  # totals of other models do not fit
+        return self.folder / STREAM / f"{'candidates' if bounds else 'shares'}-{asked}-{stem}.zst"
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The common classes."""
+        return self.predictor.vocabulary
+
+    def _block(self, models: list[nn.Module], data: Dataset, names: tuple[str, ...], faults: list[str]) -> StreamTotal:
+        total, seen = self.empty(), dict[str, tuple[np.ndarray, np.ndarray]]()
+        with read_ahead(data.read, names) as read:
+            for name in names:
+                total.count("images")
+                try:
+                    sample = read(name)
+                    row = index_row(name, sample)
+                    maps = self._maps(models, resize(sample, data.resize), row["image"], total, faults)
+                except BadImage as error:
+                    total.count("unreadable")
+                    faults.append(f"{name}: {error}")
+                    continue
+                seen.setdefault(row["image"], self._compare(maps))
+                total.rows.setdefault(row["image"], row)
+        if seen:
+            shares, scores = (np.stack(column) for column in zip(*seen.values(), strict=True))
+            total.shares.add(shares)
+            if self.bounds is not None:
+                total.candidates.add(np.array(list(seen), dtype=ID_TYPE), shares, scores, self.bounds)
+        return total
+
+    def _maps(
+        self, models: list[nn.Module], sample: Sample, image: str, total: StreamTotal, faults: list[str]
+    ) -> list[np.ndarray | None]:
+        maps: list[np.ndarray | None] = []
+        for entrant, model in zip(self.entrants, models, strict=True):
+            try:
+                maps.append(self.predictor.map(model, sample, entrant.name))
+            except Exception as error:
+                if isinstance(error, BadInput) and not isinstance(error, BadImage):
+                    raise
+                maps.append(None)
+                total.count(f"failed by {entrant.name}")
+                faults.append(f"{entrant.name} on {image}: {str(error).splitlines()[0]}")
+        return maps
+
+    def _compare(self, maps: list[np.ndarray | None]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the share of each class in each map, and the agreement of every pair; NaN where there is no map."""
+        classes, present = len(self.vocabulary.classes), [number for number, one in enumerate(maps) if one is not None]
+        shares = np.full((len(maps), classes), np.nan, dtype=np.float32)
+        by_class = (classes,) if self.metric in BY_CLASS else ()
+        scores = np.full((len(maps), len(maps), *by_class), np.nan, dtype=np.float32)
+        there = [one for one in maps if one is not None]
+        for number, labels in zip(present, there, strict=True):
+            pixels = np.bincount(labels[labels != self.vocabulary.scheme.void], minlength=classes)
+            shares[number] = pixels / labels.size
+        if len(there) > 1:
+            agreed = concordances.get(self.metric)(pair_counts(np.stack(there), classes))
+            scores[np.ix_(present, present)] = agreed
+        return shares, scores
+
+
+def stem_of(names: tuple[str, ...]) -> str:
+    """Return by what some shards are known."""
+    return digest(list(names))
+
+
+def stream(
+    folder: Path,
+    contest: Contest,
+    entrants: list[Entrant],
+    vocabulary: Vocabulary,
+    progress: Progress,
+    run_options: RunOptions,
+) -> tuple[Selection, StreamTotal, list[str]]:
+    """Go through the pool, and write down the selection and an index of the candidates alone."""
+    pool = json.dumps(datasets.spec(contest.data()), sort_keys=True)
+    predictor, plugins = Predictor(vocabulary, contest.numerics), tuple(contest.plugins)
+
+    def work(bounds: Bounds | None) -> StreamWork:
+        return StreamWork(folder, pool, tuple(entrants), predictor, contest.metric, contest.rule, bounds, plugins)
+
+    if contest.scale == "pool":
+        progress.warn(FIRST_PASS)
+        bounds = _pass(work(None), progress, run_options)[0].shares.bounds()
+    else:
+        bounds = fixed_bounds(contest, len(entrants), vocabulary)
+    total, faults = _pass(work(bounds), progress, run_options)
+    keep_bounds(folder, bounds)
+    hashes = {image: row["hash"] for image, row in total.rows.items()}
+    selection = conclude(total.candidates, hashes, folder, entrants, vocabulary)
+    rows = sorted(total.rows.values(), key=lambda row: str(row["image"]))
+    write_table(folder / "index.parquet", pa.Table.from_pylist(rows, INDEX))
+    write_selection(folder, selection, entrants, vocabulary)
+    return selection, total, faults
+
+
+def _pass(work: StreamWork, progress: Progress, run_options: RunOptions) -> tuple[StreamTotal, list[str]]:
+    """Let the workers go through what is left of the pool; their totals are joined to one file as they come."""
+    whole, faults, beside = work.path("whole"), list[str](), list[str]()
+    total = work.empty().load(whole.read_bytes()) if whole.exists() else work.empty()
+
+    def fold() -> None:
+        for stem in beside:
+            total.join(work.empty().load(work.path(stem).read_bytes()))
+        write(whole, total.to_bytes())
+        for stem in beside:
+            work.path(stem).unlink()
+        beside.clear()
+
+    def left() -> Iterator[tuple[str, ...]]:
+        for names in _units(open_pool(work.pool)):
+            stem = stem_of(names)
+            if stem in total.done:
+                progress.advance(len(names))
+            elif work.path(stem).exists():  # a kill came before it was joined
+                beside.append(stem)
+                progress.advance(len(names))
+            else:
+                yield names
+
+    progress.begin(sum(map(len, open_pool(work.pool).stretches())))
+    specs = [entrant.spec for entrant in work.entrants]
+    executor = start_executor(
+        run_options, work.predictor.numerics.threads, progress.warn, named_files([work.plugins, *specs])
+    )
+    for stem, number, messages in executor.map(work, left()):
+        beside.append(stem)
+        faults += messages[: max(0, UNIT - len(faults))]
+        progress.advance(number)
+        if len(beside) >= FOLD:
+            fold()
+    fold()
+    return total, faults
+
+
+def _units(data: Dataset) -> Iterator[tuple[str, ...]]:
+    """Yield shards in their order, small ones together."""
+    names: list[str] = []
+    for stretch in data.stretches():
+        names += stretch
+        if len(names) >= UNIT:
+            yield tuple(names)
+            names = []
+    if names:
+        yield tuple(names)
