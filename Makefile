@@ -7,7 +7,7 @@ ROBUST := cnn-pgd-at-50 cnn-pgd-at-100 cnn-segpgd-at-100 cnn-ddc-at transformer-
 SEEDED := $(foreach seed,1 2,cnn-normal-seed-$(seed) transformer-normal-seed-$(seed))
 ZOO := $(addprefix zoo-,$(NORMAL) $(ROBUST) $(SEEDED))
 
-.PHONY: install demo test test-all lint bench faults chromium zoo $(ZOO) clean
+.PHONY: install demo test test-all lint bench faults mutants chromium zoo $(ZOO) clean
 
 # Two stamps: the demo needs the package alone, tests and lint need the tools and the optional frameworks too.
 .venv/core: pyproject.toml constraints.txt
@@ -37,12 +37,16 @@ lint: .venv/dev
 	$(BIN)/lint-imports
 
 bench: .venv/dev
-	for script in $(filter-out bench/faults.py bench/ray_kills.py,$(wildcard bench/[a-z]*.py)); do $(BIN)/python $$script || exit 1; done
+	for script in $(filter-out bench/faults.py bench/ray_kills.py bench/mutants.py,$(wildcard bench/[a-z]*.py)); do $(BIN)/python $$script || exit 1; done
 
 # Kills, damages and fuzzes small runs, kills those on Ray; KILLS=3 FLIPS=20 RAY_KILLS=1 makes it short.
 faults: .venv/dev
 	$(BIN)/python bench/faults.py --kills $(or $(KILLS),30) --flips $(or $(FLIPS),500)
 	$(BIN)/python bench/ray_kills.py --kills $(or $(RAY_KILLS),10)
+
+# Plants the bugs of bench/mutants.yaml one by one and prints the share that turns a test red; ONLY=alma plants a few.
+mutants: .venv/dev
+	$(BIN)/python bench/mutants.py --only '$(ONLY)'
 
 # The browser tests open reports in Debian's Chromium; without it they are skipped, and this says so.
 chromium:

@@ -12,7 +12,7 @@ from segstress.core import regions
 from segstress.reports.kit import Drawing, PageFiles
 from segstress.reports.local.ensemble import sweep
 from segstress.reports.local.figures import DRAWINGS
-from segstress.reports.local.page import leaner
+from segstress.reports.local.page import headline, leaner
 from segstress.reports.local.tables import attacked, common, masks, scores
 from segstress.results.local import LocalResult, known_mean
 
@@ -60,6 +60,26 @@ def test_scores_and_relative_losses():
     assert damaged.empty("outside") == 0
     assert damaged.spread("accuracy") == 0
     assert math.isnan(spot((4, 2)).spread("accuracy")), "without damage inside there is no ratio"
+
+
+def test_out_over_in_weighs_each_side_by_its_area():
+    damaged = spot((3, 0))
+    damaged.perturbed["outside"][1, 0, 0] -= 2
+    inside, outside = 3 / 6, 2 / 10  # of the right pixels, lost
+    assert damaged.spread("accuracy") == pytest.approx(outside * (14 / 20) / (inside * (6 / 20)))
+
+
+def test_the_headline_names_the_worst_damage():
+    def outside(model, lost):
+        found = spot(model=model)
+        found.perturbed["outside"][0, 0, 0] -= lost
+        return found
+
+    found = [outside("mild", 0), outside("worst", 2), outside("middling", 1)]
+    lost = 100 * found[1].rce("mean_accuracy", "outside")
+    assert headline(found) == (
+        f"worst loses up to {lost:.1f} % of its class-mean accuracy outside of what was damaged (fog 3)."
+    )
 
 
 def test_whole_images_have_no_inside():
