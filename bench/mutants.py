@@ -88,9 +88,8 @@ def main() -> None:
             outcome = judge(mutant, root, given.seconds)
             outcomes[outcome] += 1
             print(f"{outcome:9}{mutant.about} ({mutant.file})", flush=True)
-    print(
-        f"killed {outcomes['killed']} of {len(wanted)} ({outcomes['killed'] / max(len(wanted), 1):.0%}); {dict(outcomes)}"
-    )
+    share = outcomes["killed"] / max(len(wanted), 1)
+    print(f"killed {outcomes['killed']} of {len(wanted)} ({share:.0%}); {dict(outcomes)}")
 
 
 if __name__ == "__main__":

@@ -55,5 +55,5 @@ def test_a_bug_is_taken_out_again_and_one_that_does_not_fit_is_refused(tmp_path:
     ]
     assert said == ["killed", "survived"]
     assert (room / "code.py").read_text() == "VALUE = 1\n"
-    with pytest.raises(ValueError, match="expected one 'VALE' in code.py, found 0"):
+    with pytest.raises(ValueError, match=r"expected one 'VALE' in code\.py, found 0"):
         mutants.Mutant("slip", "code.py", "VALE", "", "").plant(tmp_path)
