@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import typer
 
-from . import demo, evaluation, health, inspection, mad, minimal, models, spatial, training
+from . import demo, evaluation, health, inspection, mad, minimal, models, reproduce, spatial, training
 from .bundles import bundled
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "attack": evaluation.attack,
     "run": evaluation.run,
     "plan": evaluation.plan,
+    "reproduce": reproduce.reproduce,
     "minimal": minimal.minimal,
     "spatial": spatial.spatial,
     "multi-attack": spatial.multi_attack,
