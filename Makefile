@@ -9,7 +9,7 @@ ZOO := $(addprefix zoo-,$(NORMAL) $(ROBUST) $(SEEDED))
 
 BOARD_IMAGES ?= 4
 
-.PHONY: install demo board docs test test-all lint bench faults chromium zoo $(ZOO) clean
+.PHONY: install demo board docs test test-all lint bench faults mutants chromium zoo $(ZOO) clean
 
 # Two stamps: the demo needs the package alone, tests and lint need the tools and the optional frameworks too.
 .venv/core: pyproject.toml constraints.txt
@@ -45,7 +45,7 @@ lint: .venv/dev
 	$(BIN)/lint-imports
 
 bench: .venv/dev
-	for script in $(filter-out bench/faults.py bench/ray_kills.py,$(wildcard bench/[a-z]*.py)); do $(BIN)/python $$script || exit 1; done
+	for script in $(filter-out bench/faults.py bench/ray_kills.py bench/mutants.py,$(wildcard bench/[a-z]*.py)); do $(BIN)/python $$script || exit 1; done
 
 # Kills, damages and fuzzes small runs, kills those on Ray; KILLS=3 FLIPS=20 RAY_KILLS=1 makes it short.
 faults: .venv/dev
@@ -59,6 +59,10 @@ docs: .venv/core
 	rm -rf dist/pages && mkdir -p dist/pages
 	cp -r README.md CHANGELOG.md CONTRIBUTING.md CITATION.cff LICENSE docs dist/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+# Plants the bugs of bench/mutants.yaml one by one and prints the share that turns a test red; ONLY=alma plants a few.
+mutants: .venv/dev
+	$(BIN)/python bench/mutants.py --only '$(ONLY)'
 
 # The browser tests open reports in Debian's Chromium; without it they are skipped, and this says so.
 chromium:

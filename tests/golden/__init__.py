@@ -32,4 +32,7 @@ Changes:
 - Medians of smallest changes have bounds, none for so few images; leave-one-out is told of exhaustive runs only
   (issue 18).
 - Intervals are studentized (issue 16): bounds of every table that shows some are wider, most of all on two images.
+- All severities of a corruption share an image's draws (issue 19): snow and fog of `spatial` are drawn anew, and its
+  table `overview` has intervals. The tables of `attack` have one more figure, nmiou_truth. New: pgd-13x4x10 and
+  pgd-dlr-13x4x10.
 """

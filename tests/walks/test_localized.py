@@ -19,7 +19,7 @@ from segstress.evaluation.ensemble import mixtures, steps_of
 from segstress.evaluation.local_report import spatial_report
 from segstress.evaluation.verify import verify
 from segstress.planning.spatial import corruption_specs, multi_attack_spec, patch_places
-from segstress.results.local_results import read_local
+from segstress.results.local_results import read_local, scenes
 from segstress.results.run import Run
 from segstress.runtime import RunOptions, Shard, Store
 
@@ -126,6 +126,15 @@ class TestVerifyingSeveralAttacks:
         assert any("pixels changed outside the region" in fault for fault in self.faults(store))
 
 
+def test_the_region_is_stored_beside_the_pictures(done):
+    run = Run(done)
+    cell = next(c for c in run.cells if (c.perturbation.get("region") or {}).get("ratio") == 0.5)
+    _, maps = run.photographs(cell, run.kept(cell)[:1])
+    (inside,) = (labels for key, labels in maps.items() if key.startswith("inside|"))
+    assert inside.sum() == 8 * 8 * 8, "half of the sixteen patches"
+    assert any(frame.region is not None for scene in scenes(run) for frame in scene.frames.values())
+
+
 def test_the_page_has_its_tables_figures_and_pictures(done):
     page = spatial_report(Run(done))
     text = page.read_text()
@@ -213,13 +222,14 @@ def test_a_sweep_of_weights_is_nought_at_its_ends(tmp_path):
 class TestCommands:
     MODEL = ("--model", "compact:cnn-normal", "--data", DATA)
 
-    def test_spatial(self, segstress):
+    def test_spatial(self, segstress, tmp_path):
         said = segstress(
             *("spatial", *self.MODEL, "--corruption", "snow", "--severity", "3", "--patch", "8", "--masks", "2"),
-            *("--limit", "1", "--workers", "1"),
+            *("--mode", "bernoulli", "--limit", "1", "--workers", "1"),
         )
         assert said.code == 0
         assert "runs/spatial/spatial/index.html" in said.out.replace("\n", "")
+        assert "by chance" in (tmp_path / "runs/spatial/spatial/tables/scores.csv").read_text()
 
     def test_corrupt(self, segstress, tmp_path):
         said = segstress("corrupt", "--data", DATA, "--corruption", "noise", "--limit", "1", "--export", "corrupted")
@@ -235,6 +245,7 @@ class TestCommands:
             (("--corruption", "fogg"), "did you mean 'fog'?"),
             (("--battery", "nowhere"), "unknown battery 'nowhere'; known: ensemble"),
             (("--apply", "halves"), "apply"),
+            (("--mode", "sometimes"), "mode"),
         ],
     )
     def test_mistakes_are_named(self, segstress, words, message):

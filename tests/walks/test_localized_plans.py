@@ -81,7 +81,7 @@ def test_multi_attack_on_cityscapes(segstress, tmp_path, streets, brief):
     figures = {path.stem for path in (tmp_path / "runs" / "multi-attack" / "spatial" / "figures").iterdir()}
     assert figures == {"attacks", "steps", "side", "eps", "placements"}
     rows = scores(tmp_path, "multi-attack")
-    assert len(rows) == 2 * (9 * 3 + 5)
+    assert len(rows) == 2 * (10 * 3 + 5)
     assert max(float(row["rce_outside"]) for row in rows) > 0
 
 

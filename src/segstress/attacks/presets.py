@@ -171,6 +171,7 @@ attacks.preset(
     memory=0.8,
     unit="differentiated",
     penalty="released",
+    masking="decaying",
     tolerance=1e-4,
     prox_passes=24,
     keep="smallest",
@@ -262,6 +263,27 @@ attacks.preset(
     step=0.1 / 3,
     momentum=0.0,
     **BISECTION,
+)
+RESTARTS = BISECTION | {"starts": 4}
+attacks.preset(
+    "pgd-13x4x10",
+    Search,
+    "PGD at 13 radii, 4 starts of 10 steps each, as released with arXiv:2206.07179",
+    loss="ce",
+    steps=10,
+    step=0.125,
+    momentum=0.0,
+    **RESTARTS,
+)
+attacks.preset(
+    "pgd-dlr-13x4x10",
+    Search,
+    "PGD on the logit ratio at 13 radii, 4 starts of 10 steps each, as released with arXiv:2206.07179",
+    loss="dlr",
+    steps=10,
+    step=0.125,
+    momentum=0.0,
+    **RESTARTS,
 )
 attacks.preset(
     "ifgsm-13x20",

@@ -25,6 +25,7 @@ from . import (
     mad,
     minimal,
     models,
+    reproduce,
     spatial,
     training,
 )
@@ -62,6 +63,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "plan": evaluation.plan,
     "init": drafting.init,
     "schema": drafting.schema,
+    "reproduce": reproduce.reproduce,
     "minimal": minimal.minimal,
     "spatial": spatial.spatial,
     "multi-attack": spatial.multi_attack,

@@ -28,6 +28,7 @@ def spatial(
     severity: own.Severities = "1,3,5",
     ratio: own.Ratios = "0.5",
     patch: own.PatchSize = 64,
+    mode: own.Mode = "exact",
     masks: own.Masks = 1,
     distances: own.Distances = "",
     apply: own.Apply = "whole",
@@ -42,7 +43,7 @@ def spatial(
     from ..planning.spatial import corruption_specs, patch_places, slid_places, spatial_battery
 
     places: list[Any] = [None] if "whole" in ratio.split(",") else []
-    places += patch_places(_numbers(ratio.replace("whole", "")), patch, masks)
+    places += patch_places(_numbers(ratio.replace("whole", "")), patch, masks, mode)
     places += slid_places(data[0], patch, native=stage == "native") if positions else []
     rules = {"apply": apply, "stage": stage, "distances": _numbers(distances)}
     damage = corruption_specs(corruption.split(","), _numbers(severity), places, **rules)

@@ -15,6 +15,7 @@ Ratios = Annotated[
     str, Option("--ratio", help="Shares of the patches to damage, separated by commas; 'whole' = the whole image too.")
 ]
 PatchSize = Annotated[int, Option("--patch", min=1, help="Side of a patch, pixels of the native image.")]
+Mode = Annotated[str, Option("--mode", help="exact: as many patches in every image; bernoulli: each by chance.")]
 Masks = Annotated[int, Option("--masks", min=1, help="Random masks of each ratio: mean and worst are reported.")]
 Distances = Annotated[str, Option("--distances", help="Edges of rings around the region, e.g. 8,16,32,64 (pixels).")]
 Apply = Annotated[str, Option("--apply", help="whole: corrupt the image and blend (eq. 1); patches: each by itself.")]

@@ -84,7 +84,9 @@ def alter(
     reference_size: int | None = None,
     part: str = "",
 ) -> Altered:
-    """Corrupt at any severity from 0 (nothing) to 5; between two whole ones, blend what both make of the same draws."""
+    """Corrupt at any severity from 0 (nothing) to 5; between two whole ones, blend what both make of the same draws.
+
+    All severities share an image's draws, so that damage grows with severity in one piece."""
     if not MILDEST <= severity <= STRONGEST:
         raise BadInput(f"severity: expected a number from {MILDEST} to {STRONGEST}, found {severity:g}")
     if images.ndim != 4 or images.shape[1] != 3 or not images.is_floating_point():
@@ -93,7 +95,7 @@ def alter(
             f"corruptions need float RGB images (b, 3, h, w) in [0, 1], found {found}; repeat a grey channel"
         )
     factor = min(images.shape[-2:]) / reference_size if reference_size else 1.0
-    purpose = f"corruption/{corruptions.spec(corruption)['kind']}/{severity:g}{part}"
+    purpose = f"corruption/{corruptions.spec(corruption)['kind']}{part}"
 
     def at(whole: int) -> Altered:
         if whole == 0:

@@ -18,7 +18,14 @@ from .resizing import check_pixels, parse_sides
 from .scenes import CLASSES, SHIFTED, USUAL, draw_scene, find_border
 
 MOST = 10_000_000  # scenes in a split, so that splits share none
-FIRST_SEED = {"train": MOST, "val": 2 * MOST, "test": 3 * MOST, "pool": 4 * MOST, "holdout": 5 * MOST}
+FIRST_SEED = {
+    "train": MOST,
+    "val": 2 * MOST,
+    "test": 3 * MOST,
+    "pool": 4 * MOST,
+    "holdout": 5 * MOST,
+    "final": 6 * MOST,
+}
 
 Side = Annotated[int, Field(ge=8)]
 SceneSize = Annotated[
@@ -37,11 +44,12 @@ class Shapes(Dataset):
     robustness and is no independent evidence for them. Grain angles code the class, so flips and turns change labels.
 
     The pool has other grounds, sizes, light, and clutter. The holdout is drawn as the test split is, and is looked at
-    once, when every choice has been made: nothing may be trained, tuned, chosen or debugged on it.
+    once, when every choice has been made: nothing may be trained, tuned, chosen or debugged on it. Final is drawn so
+    too, and belongs to the findings alone.
     """
 
     positional: ClassVar = "split"
-    split: Literal["train", "val", "test", "pool", "holdout"] = "test"
+    split: Literal["train", "val", "test", "pool", "holdout", "final"] = "test"
     count: Annotated[int, Field(ge=1, le=1_000_000)] = 24
     size: SceneSize = 96  # pixels, or height x width
     grain: Annotated[float, Field(ge=0, le=1)] = 0.024  # 6.1/255; 0 switches it off

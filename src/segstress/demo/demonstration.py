@@ -10,6 +10,7 @@ from typing import Any
 from ..reports.findings.page import Finding, write_findings
 from ..runtime import Progress, RunOptions
 from .claims import Evidence, Need, claims
+from .lock import begin, words
 
 PLAN: dict[str, Any] = {
     "models": ["compact:cnn-normal", "compact:cnn-pgd-at-100"],
@@ -19,7 +20,8 @@ PLAN: dict[str, Any] = {
 }
 ABOUT = (
     "Shapes is built to contain a non-robust feature, a grain below 8/255 that codes the class: these findings"
-    " illustrate what the papers report on photographs, and do not prove it.",
+    " illustrate what the papers report on photographs, and do not prove it. They can show that a mechanism exists and"
+    " that the tool sees it; they cannot show how large it is on photographs, nor which published model is better.",
     "Every attack figure is an upper bound on robustness. A claim is seen when all its checks hold; intervals are 95 %"
     " intervals over images.",
 )
@@ -42,6 +44,7 @@ def needs() -> list[Need]:
 
 def examine_claims(folder: Path, images: int, run_options: RunOptions, watch: Watch) -> tuple[str, ...]:
     """Do what is missing of every run; what went wrong."""
+    begin(folder)
     errors: tuple[str, ...] = ()
     for need in needs():
         with watch(need.name) as progress:
@@ -60,4 +63,6 @@ def findings(folder: Path) -> list[Finding]:
 def report(folder: Path, findings: list[Finding]) -> Path:
     """Write the page of the findings with its tables and figures; its path."""
     pages = {need.name: f"../{need.name}/{need.page}" for need in needs()}
-    return write_findings(findings, folder / "findings", (*ABOUT, CHANGED), pages, "Findings in miniature")
+    return write_findings(
+        findings, folder / "findings", (*ABOUT, CHANGED, *words(folder)), pages, "Findings in miniature"
+    )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..core import BadInput, Spec
 from ..models import models
-from ..reports.local.ensemble import Step, drawing, sweep, table
+from ..reports.local.ensemble import Step, drawing, headline, reversed_roles, sweep, table
 from ..results.local import LocalResult
 from ..results.run import Run
 from .local_report import spatial_report
@@ -34,4 +34,11 @@ def steps_of(results: Sequence[LocalResult], mixed: Mapping[float, Spec]) -> lis
 def ensemble_report(run: Run, results: Sequence[LocalResult], mixed: Mapping[float, Spec]) -> Path:
     """Write the page of localized damage, beginning with the sweep; return its path."""
     steps, names = steps_of(results, mixed), [models.build(mixed[weight]).label for weight in (1.0, 0.0)]
-    return spatial_report(run, results, tables=[table(steps, *names)], drawings=[drawing(steps, *names)])
+    return spatial_report(
+        run,
+        results,
+        reversed_roles(steps, *names),
+        tables=[table(steps, *names)],
+        drawings=[drawing(steps, *names)],
+        lead=headline(steps, *names),
+    )

@@ -15,12 +15,13 @@ from ..results.run import Run
 from ..results.seal import check_whole
 
 
-def spatial_report(run: Run, results: Sequence[LocalResult] | None = None, **extra: Any) -> Path:
+def spatial_report(
+    run: Run, results: Sequence[LocalResult] | None = None, warnings: Sequence[str] = (), **extra: Any
+) -> Path:
     """Write the page of localized damage; its path. Extra tables and drawings come first."""
     check_whole(run)
     results = read_local(run) if results is None else results
     if not results:
         raise BadInput(f"{run.folder} holds no corruption and no localized attack; expected a run of segstress spatial")
-    return write_local(
-        run.folder / "spatial", run.folder.resolve().name, results, scenes(run), alarms=list(alarms(run)), **extra
-    )
+    told = [*warnings, *alarms(run)]
+    return write_local(run.folder / "spatial", run.folder.resolve().name, results, scenes(run), alarms=told, **extra)

@@ -152,6 +152,8 @@ class Referee:
             shard.objects.extend(self._object_rows(row, sample, maps))
             if sample.id in self.keep:
                 maps["truth"] = sample.labels.masked_fill(~sample.valid, -1)
+                if "inside" in perturbed.zones:
+                    maps["inside"] = perturbed.zones["inside"][index].cpu()
                 if result.prediction is None:  # else no image shows what was predicted
                     shard.kept[f"{result.goal}|{sample.id}"] = result.images[index].float().cpu().numpy()
                 shard.maps |= {f"{name}|{sample.id}": labels.numpy().astype(np.int16) for name, labels in maps.items()}

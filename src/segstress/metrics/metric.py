@@ -118,12 +118,13 @@ def _declared(metric: Any, score: Score) -> Metric:
 
 
 def definition(
-    name: str, *, absent: str = "present", void: int | str = "none", background: Literal["in", "out"] = "in"
+    name: str, *, absent: str | None = None, void: int | str = "none", background: Literal["in", "out"] = "in"
 ) -> str:
-    """Return what a figure means, such as `NmIoU[absent=present, void=255, background=in]`."""
+    """Return what a figure means, such as `NmIoU[absent=present, void=255, background=in]`; by its own rule if none."""
     rules = [f"void={void}", f"background={background}"]
-    if "absent" in inspect.signature(metrics.get(name)).parameters:
-        rules.insert(0, f"absent={absent}")
+    usual = inspect.signature(metrics.get(name)).parameters.get("absent")
+    if usual is not None:
+        rules.insert(0, f"absent={absent or usual.default}")
     title = metrics.about(name).partition(":")[0]
     return f"{title}[{', '.join(rules)}]"
 

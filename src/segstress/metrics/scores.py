@@ -12,7 +12,8 @@ from ..core import BadInput
 from .counts import ACTUAL, HITS, PREDICTED
 from .metric import Array, Zone, declare, exact, metrics, over_images, over_pool, ratio
 
-Absent = Literal["present", "truth", "fixed"]
+Absent = Literal["present", "truth", "fixed", "zero-background"]
+ZERO = "zero-background"  # of figures without background: it counts all the same, as a class of IoU 0
 EVERYWHERE: tuple[Zone, ...] = ("all", "foreground", "regions")
 
 
@@ -29,14 +30,16 @@ def image_miou(counts: Shaped[Array, "*images classes 3"], absent: Absent = "pre
     iou = hits / (union + (union == 0))
     taken = classes_taken(union, actual, absent)
     known = actual.sum(-1) > 0  # without a truth even the fixed rule gives NaN, never zero
-    return ratio((iou * taken).sum(-1), taken.sum(-1) * known)
+    return ratio((iou * taken).sum(-1), (taken.sum(-1) + int(absent == ZERO)) * known)
 
 
 def classes_taken(union: Array, actual: Array, absent: str) -> Array:
-    """Tell which classes a mean takes: those with a union (`present`), with a truth (`truth`) or all (`fixed`)."""
+    """Tell which classes a mean takes: those with a union (`present`), with a truth (`truth`) or all (`fixed`).
+
+    `zero-background` takes those with a union and one more, as arXiv:2407.09150 without background must have."""
     if absent not in get_args(Absent):
         raise BadInput(f"absent: expected one of {', '.join(get_args(Absent))}, found '{absent}'")
-    return {"present": union > 0, "truth": actual > 0, "fixed": union >= 0}[absent]
+    return {"present": union > 0, ZERO: union > 0, "truth": actual > 0, "fixed": union >= 0}[absent]
 
 
 @metrics.register("accuracy")

@@ -28,7 +28,7 @@ class Paper:
 
 def papers() -> list[str]:
     """Return the names of all protocols."""
-    return sorted(Path(path.name).stem for path in _folder().iterdir())
+    return sorted(Path(path.name).stem for path in _folder().iterdir() if path.is_file())
 
 
 def paper(name: str) -> Paper:

@@ -54,10 +54,12 @@ def spatial_battery(name: str) -> list[Any]:
     return [*corrupted, *plain.get("perturbations", [])]
 
 
-def patch_places(ratios: Sequence[float], size: int, draws: int = 1) -> list[dict[str, Any]]:
+def patch_places(ratios: Sequence[float], size: int, draws: int = 1, mode: str = "exact") -> list[dict[str, Any]]:
     """Make regions of patches: every ratio, and as many masks of each as asked for."""
     return [
-        {"kind": "patches", "ratio": ratio, "size": size, "draw": draw} for ratio in ratios for draw in range(draws)
+        {"kind": "patches", "ratio": ratio, "size": size, "draw": draw, "mode": mode}
+        for ratio in ratios
+        for draw in range(draws)
     ]
 
 

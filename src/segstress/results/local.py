@@ -12,10 +12,12 @@ from ..core import Region, format_radius
 from ..core.regions.rectangles import Box, Given, Patches
 from ..metrics import metrics
 from ..metrics.counts import ACTUAL
+from ..metrics.intervals import SHARE, Interval, interval, interval_of
 from ..metrics.scores import left_out, rce
 from .study import Frame
 
 FIGURES = ("accuracy_image_mean", "accuracy", "mean_accuracy", "cmiou")
+NOTHING = Interval(math.nan, math.nan, math.nan)
 HEADLINE = "mean_accuracy"  # the figure of the paper's table 1
 
 
@@ -72,7 +74,8 @@ class LocalResult:
         """The region in a few words."""
         if isinstance(self.place, Patches):
             mask = f", mask {self.place.draw + 1}" if self.place.draw else ""
-            return f"{self.ratio:g} of patches of {self.place.size} px{mask}"
+            chance = " by chance" if self.place.mode == "bernoulli" else ""
+            return f"{self.ratio:g} of patches of {self.place.size} px{chance}{mask}"
         return f"{self.side:g} px {self.position}" if self.side > 0 else self.region or "everywhere"
 
     @property
@@ -88,6 +91,22 @@ class LocalResult:
     def rce(self, figure: str, zone: str) -> float:
         """Return the share of the clean figure that is lost, both in the same zone."""
         return rce(self.score(figure, zone, "clean"), self.score(figure, zone))
+
+    def score_interval(self, figure: str, zone: str) -> Interval:
+        """Return a figure in a zone with its interval over images."""
+        counts = self.perturbed.get(zone)
+        return NOTHING if counts is None else interval(counts, metrics.get(figure))
+
+    def rce_interval(self, figure: str, zone: str) -> Interval:
+        """Return the share that is lost with its interval: clean and perturbed are weighed by the same images."""
+        metric, clean, perturbed = metrics.get(figure), self.clean.get(zone), self.perturbed.get(zone)
+        if clean is None or perturbed is None:
+            return NOTHING
+        return interval_of(
+            lambda weights: 1 - metric(perturbed, weights=weights) / metric(clean, weights=weights),
+            len(clean),
+            within=(-math.inf, SHARE[1]),
+        )
 
     def share(self) -> float:
         """Return the share of the valid pixels that lie inside; NaN where there is no region."""

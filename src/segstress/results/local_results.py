@@ -98,4 +98,5 @@ def _frame(id_: str, cell: Cell, goal: str, source: np.ndarray, images: Arrays, 
     together = goal.replace("attack-", "cumulative-")  # of several attacks: the last image, what all have fooled
     shown = together if f"{together}|{id_}" in maps else goal
     truth, clean, prediction = (maps[f"{name}|{id_}"].astype(np.int64) for name in ("truth", "clean", shown))
-    return Frame(id_, cell.names["perturbation"], source, images[f"{goal}|{id_}"], truth, clean, prediction)
+    region = maps[f"inside|{id_}"] > 0 if f"inside|{id_}" in maps else None  # earlier versions did not store it
+    return Frame(id_, cell.names["perturbation"], source, images[f"{goal}|{id_}"], truth, clean, prediction, region)

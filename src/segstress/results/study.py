@@ -90,6 +90,7 @@ class Frame:
     truth: np.ndarray  # (height, width), -1 where void
     clean: np.ndarray  # prediction on `image`
     prediction: np.ndarray  # prediction on `perturbed`
+    region: np.ndarray | None = None  # (height, width): where a perturbation of a part acted
 
 
 @dataclass(frozen=True, eq=False)

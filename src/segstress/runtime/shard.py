@@ -49,7 +49,9 @@ class Shard:
     objects: list[Row] = field(default_factory=list)
     traces: list[Row] = field(default_factory=list)  # pixels right after so many forwards, where an attack tells
     kept: dict[str, np.ndarray] = field(default_factory=dict)  # "goal|image" -> float32 image
-    maps: dict[str, np.ndarray] = field(default_factory=dict)  # "truth|image", "clean|image", "goal|image" -> labels
+    maps: dict[str, np.ndarray] = field(
+        default_factory=dict
+    )  # "truth|image", "clean|...", "inside|...", "goal|..." -> labels
 
     def extend(self, other: Shard) -> None:
         """Add another's answers."""

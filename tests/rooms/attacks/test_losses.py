@@ -119,6 +119,15 @@ def test_cosines_are_those_of_torch(sample):
     assert torch.allclose(losses.get("cosine-global")(view).flatten(1).sum(1), 1 - whole)
 
 
+def test_the_global_cosine_is_that_of_the_aimed_pixels(sample):
+    logits, labels = sample
+    aim = torch.rand(labels.shape, generator=torch.Generator().manual_seed(1)) < 0.6
+    onehot = functional.one_hot(labels, CLASSES).movedim(-1, 1).double()
+    aimed = (part.masked_fill(~aim[:, None], 0).flatten(1) for part in (logits, onehot))
+    values = losses.get("cosine-global")(view_of(logits, labels, aim=aim))
+    assert torch.allclose((values * aim).flatten(1).sum(1), 1 - functional.cosine_similarity(*aimed, dim=1))
+
+
 def naive_ranks(logits, labels):
     """Pixel by pixel: the best other class, the largest and the third largest logit."""
     others, first, third = (torch.zeros(labels.shape, dtype=logits.dtype) for _ in range(3))

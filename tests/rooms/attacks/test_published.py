@@ -9,6 +9,7 @@ import torch
 from torch.nn import functional
 
 from segstress.attacks import Attack, attacks
+from segstress.attacks.algorithms import alma_prox
 from segstress.core import Threat
 from segstress.testing import toy_batch, toy_model
 from segstress.testing.trial import WEIGHTS, attack_of
@@ -189,6 +190,49 @@ def test_alma_prox_follows_the_released_loop(case):
     seen, _ = watch(f"alma-prox?steps={steps}", model, batch)
     assert visited[-1].abs().max() > 0.003
     assert_same(seen, visited)
+
+
+@pytest.mark.parametrize(
+    ("masking", "shares"),
+    [("unlabelled", [0, 0, 0]), ("hardest", [0.4, 0.4, 0.4]), ("decaying", [0, 0.2, 0.4])],
+)
+def test_alma_prox_leaves_out_constraints_by_each_of_the_papers_masks(masking, shares, case, monkeypatch):
+    model, batch = case
+    seen = []
+
+    def spare(constraint, aim, share):
+        seen.append(share)
+        return aim
+
+    monkeypatch.setattr(alma_prox, "spare_hardest", spare)
+    watch(f"alma-prox?steps=3&masking={masking}", model, batch, enough=0.6)
+    assert seen == pytest.approx(shares)
+
+
+def test_a_search_by_mi_fgsm_adds_up_gradients_of_l1_length_one(case):
+    model, batch = case
+    radius, steps = 1.0, 4  # the middle of [0, 2]
+
+    def visit(momentum):
+        delta, trend, visited = torch.zeros_like(batch.images), torch.zeros_like(batch.images), []
+        for _ in range(steps):
+            visited.append(delta)
+
+            def loss(at):
+                pixels = functional.cross_entropy(model(batch.images + at), batch.labels, reduction="none")
+                return (pixels * batch.valid).sum()
+
+            gradient = slope(loss, delta)
+            trend = momentum * trend + gradient / gradient.abs().sum()
+            step = delta + 0.05 * radius * trend.sign()
+            delta = (batch.images + step.clamp(-radius, radius)).clamp(0, 1) - batch.images
+        return visited
+
+    remembered, forgotten = visit(1.0), visit(0.0)
+    assert not torch.equal(remembered[-1], forgotten[-1]), "the case does not tell the two apart"
+    for name, visited in (("mifgsm", remembered), ("ifgsm", forgotten)):
+        seen, _ = watch(f"{name}-13x20?rounds=1&steps={steps}", model, batch)
+        assert_same(seen, visited)
 
 
 def test_asma_raises_raw_logits_by_a_factor_of_the_iou(case):

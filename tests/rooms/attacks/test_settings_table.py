@@ -60,6 +60,7 @@ BISECTION = {
 }
 OUR_BISECTION = BISECTION | {"bracket": "geometric", "warm": True, "keep": "best"}
 FAST = {"steps": 20, "step": 1 / 20}
+RESTARTS = {"steps": 10, "starts": 4, "step": 0.125}  # the first from zero, three at random
 # Ours (docs/annealed.md, docs/minimal.md).
 MOMENTUM = {
     "loss": "annealed-error",
@@ -124,6 +125,7 @@ TABLE = {
         "memory": 0.8,
         "unit": "differentiated",
         "penalty": "released",
+        "masking": "decaying",
         "prox_passes": 24,
         "tolerance": 1e-4,
         "keep": "smallest",
@@ -135,6 +137,7 @@ TABLE = {
         "memory": 0.8,
         "unit": "constant",
         "penalty": "exact",
+        "masking": "decaying",
         "prox_passes": 8,
         "tolerance": 0.0,
         "keep": "best",
@@ -223,6 +226,8 @@ TABLE = {
     },
     "pgd-13x40": BISECTION,
     "pgd-dlr-13x40": BISECTION | {"loss": "dlr"},
+    "pgd-13x4x10": BISECTION | RESTARTS,
+    "pgd-dlr-13x4x10": BISECTION | RESTARTS | {"loss": "dlr"},
     "ifgsm-13x20": BISECTION | FAST,
     "mifgsm-13x20": BISECTION | FAST | {"momentum": 1.0},
     "pgd-ce-search": OUR_BISECTION,

@@ -106,12 +106,22 @@ def split(tmp_path):
     return root
 
 
-def test_majority_counts_votes_ties_go_to_the_smaller_id_and_void_has_none(batch, split):
+def test_majority_counts_votes_ties_go_to_the_smaller_id_and_void_votes_as_void(batch, split):
     labels, valid = wanted(f"majority:folder:{split}?classes=7&ignore=255", batch)
     assert labels.shape == batch.labels.shape
-    assert labels[1, 0].tolist() == [2, 6, 4, 0, 6, 1]
-    assert valid[1, 0].tolist() == [True, True, True, False, True, True]
+    assert labels[1, 0].tolist() == [2, 6, 4, 0, 0, 1]
+    assert valid[1, 0].tolist() == [True, True, True, False, False, True]
     assert (labels[:, 1:] == 1).all()
+
+
+def test_a_smoothed_majority_is_what_most_of_the_neighbourhood_wants(batch, split):
+    data = f"folder:{split}?classes=7&ignore=255"
+    labels, valid = wanted({"kind": "majority", "data": data, "smooth": 3}, batch)
+    assert valid.all(), "two void pixels beside each other are outvoted"
+    assert (labels == 1).all()
+    assert targets.build(f"majority-smooth:{data}").smooth == 33, (
+        "on the command line, where all after the colon is data"
+    )
 
 
 def test_majority_depends_on_the_labels_and_their_size(batch, split):

@@ -171,6 +171,12 @@ def test_intervals_hold_the_estimate_and_shrink_with_more_images() -> None:
     assert 2 < shrink < 5  # about the square root of ten
 
 
+def test_the_interval_is_the_middle_of_the_draws_at_its_level() -> None:
+    spread = np.stack([np.arange(1001.0), np.full(1001, 500.0)], axis=1)
+    found = rank(lambda weights: np.array([500.0, 400.0]) if weights is None else spread, 5)
+    assert (found.low[0], found.high[0]) == (25, 975), "2.5 % of the draws lie on each side"
+
+
 def test_equal_models_are_tied() -> None:
     scored = planted(300)
     same = Scored(

@@ -10,7 +10,7 @@ import pytest
 from segstress.competition.ranking import fit
 from segstress.competition.raters import agreement, raters
 from segstress.competition.select import Member
-from segstress.competition.uncertainty import rank
+from segstress.competition.uncertainty import draw_weights, rank
 from segstress.competition.votes import Vote, check_votes, tally
 from segstress.core import BadInput
 
@@ -100,6 +100,16 @@ def test_people_who_disagree_widen_the_interval() -> None:
         return float(ranking.high[0] - ranking.low[0])
 
     assert width("right") > 10 * width("left")
+
+
+def test_people_are_drawn_apart_from_images() -> None:
+    """With as many people as images, one seed for both would draw a person whenever the image is."""
+    number, draws = 40, 400
+    found = tally([vote(n, f"i{n:02}", "a", "b", "left", f"r{n:02}") for n in range(number)], [], ["a", "b"])
+    totals = found.overall(draw_weights(number, draws)).sum((1, 2))
+    assert abs(totals.mean() / number - 1) < 0.1, (
+        "the mean of a product of two weights, which is near 2 where they agree"
+    )
 
 
 def test_votes_are_checked() -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from segstress.core import BadImage, BadInput, stream
-from segstress.corruptions import Draws, alter, corruptions
+from segstress.corruptions import alter, corruptions
 
 NAMES = [name for name in corruptions.names() if name != "frost"]  # frost needs photographs
 IDS = ("one", "two", "three")
@@ -65,7 +65,7 @@ RANDOM = [
 
 
 @pytest.mark.parametrize("name", RANDOM)
-def test_seed_image_and_severity_choose_the_draw(name):
+def test_seed_and_image_choose_the_draw(name):
     images = pictures(96, 96)[:1].expand(2, -1, -1, -1).contiguous()
     first = altered(name, images, 5, ids=IDS[:2]).images
     assert not torch.equal(first[0], first[1]), "two ids, one draw"
@@ -76,12 +76,17 @@ def test_seed_image_and_severity_choose_the_draw(name):
 def test_severity_nought_is_identity_and_fractions_lie_between(name):
     images = pictures()
     assert torch.equal(altered(name, images, 0).images, images)
-    corruption = corruptions.build(name)
-    half = altered(name, images, 0.5).images
-    level = corruption.levels[0]
-    kind = corruptions.spec(corruption)["kind"]
-    full = corruption.alter(images, level, Draws.of(IDS, 0, f"corruption/{kind}/0.5", images.device)).images
-    assert torch.allclose(half, (images + full) / 2, atol=1e-6)
+    one, two = (altered(name, images, severity).images for severity in (1, 2))
+    assert torch.allclose(altered(name, images, 0.5).images, (images + one) / 2, atol=1e-6)
+    assert torch.allclose(altered(name, images, 1.25).images, 0.75 * one + 0.25 * two, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_curve_over_severities_has_no_jump(name):
+    images = pictures()
+    below, whole, above = (altered(name, images, severity).images for severity in (1.999, 2, 2.001))
+    assert (whole - below).abs().max() < 0.002
+    assert (above - whole).abs().max() < 0.002
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -47,13 +47,13 @@ def test_a_scene_depends_on_its_id_only() -> None:
 
 
 def test_splits_share_no_scene() -> None:
-    scenes = [load(f"shapes:{split}?count=5") for split in ("train", "val", "test", "pool", "holdout")]
+    scenes = [load(f"shapes:{split}?count=5") for split in ("train", "val", "test", "pool", "holdout", "final")]
     images = {dataset.read(id).image.numpy().tobytes() for dataset in scenes for id in dataset.ids()}
-    assert len(images) == 25
+    assert len(images) == 30
 
 
 def test_holdout_is_labelled_and_drawn_as_the_test_split_is() -> None:
-    for split, first in (("test", 30_000_000), ("holdout", 50_000_000)):
+    for split, first in (("test", 30_000_000), ("holdout", 50_000_000), ("final", 60_000_000)):
         sample = load(f"shapes:{split}").read(f"{split}-00003")
         image, labels = draw_scene(random(first + 3), (96, 96), USUAL, grain=0.024)
         assert np.array_equal((255 * sample.image).round().byte().permute(1, 2, 0).numpy(), image)

@@ -17,6 +17,7 @@ BUILT_IN = {  # goal, pooled, zones, headline
     "nmiou": ("miou", False, "all foreground", True),
     "mean_accuracy": ("accuracy", False, "all regions", False),
     "fwiou": ("miou", False, "all", False),
+    "nmiou_truth": ("miou", False, "all", False),
     "micro_iou": ("accuracy", False, "", False),
     "micro_iou_image_mean": ("accuracy", False, "", False),
 }

@@ -48,6 +48,7 @@ IMAGE_MIOU = {
     "present": ["11/20", "11/18", "1/4"],
     "truth": ["11/20", "11/12", "1/2"],
     "fixed": ["11/50", "11/30", "1/10"],
+    "zero-background": ["11/30", "11/24", "1/6"],  # as present, divided by one class more
 }
 
 
@@ -139,7 +140,7 @@ def test_torch_and_numpy_agree_in_double_precision(toy: Toy) -> None:
 
 def test_an_unknown_rule_is_refused() -> None:
     """In one line that names the rules."""
-    with pytest.raises(BadInput, match="expected one of present, truth, fixed, found 'union'"):
+    with pytest.raises(BadInput, match="expected one of present, truth, fixed, zero-background, found 'union'"):
         classes_taken(np.ones(3), np.ones(3), "union")
 
 

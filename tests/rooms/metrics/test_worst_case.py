@@ -8,10 +8,13 @@ from itertools import product
 import numpy as np
 import pytest
 
+from segstress.metrics import metrics
 from segstress.metrics.scores import accuracy_image_mean, cmiou, image_accuracy, image_miou, nmiou
-from segstress.metrics.worst_case import NOBODY, bound, greedy, lowest, tied
+from segstress.metrics.worst_case import NOBODY, bound, choose_worst, greedy, lowest, tied
 
 RULES = ["present", "truth", "fixed"]
+# Of two attacks on one image, the second of lower accuracy, the first of lower mIoU.
+DECLARED = {"accuracy": [1], "accuracy_image_mean": [1], "nmiou": [0], "cmiou": [0], "mean_accuracy": [1], "fwiou": [0]}
 
 
 def battery(seed: int, attacks: int = 3, images: int = 6, classes: int = 4, pixels: int = 40) -> np.ndarray:
@@ -110,6 +113,8 @@ def test_the_lowest_of_each_image_by_each_score() -> None:
     assert by_miou.values == pytest.approx([0.4])  # (8/10 + 0/2) / 2 against (6/9 + 1/4) / 2 = 11/24
     assert nmiou(by_miou.counts) == pytest.approx(0.4)
     assert not tied(counts, answered).any()
+    chosen = {name: choose_worst(metrics.get(name).declaration, counts, answered).chosen.tolist() for name in DECLARED}
+    assert chosen == DECLARED, "each figure's worst case is chosen by its own score"
 
 
 @pytest.mark.parametrize("score", [image_accuracy, image_miou])

@@ -10,11 +10,13 @@ import pytest
 
 from segstress.core import regions
 from segstress.reports.kit import Drawing, PageFiles
-from segstress.reports.local.ensemble import sweep
+from segstress.reports.local.ensemble import Step, drawing, reversed_roles, sweep
+from segstress.reports.local.ensemble import headline as trade_off
 from segstress.reports.local.figures import DRAWINGS
-from segstress.reports.local.page import leaner
-from segstress.reports.local.tables import attacked, common, masks, scores
+from segstress.reports.local.page import OUTLINE, headline, leaner, outlined
+from segstress.reports.local.tables import attacked, common, masks, overview, scores
 from segstress.results.local import LocalResult, known_mean
+from segstress.results.study import Frame
 
 
 def counts(*images):
@@ -60,6 +62,26 @@ def test_scores_and_relative_losses():
     assert damaged.empty("outside") == 0
     assert damaged.spread("accuracy") == 0
     assert math.isnan(spot((4, 2)).spread("accuracy")), "without damage inside there is no ratio"
+
+
+def test_out_over_in_weighs_each_side_by_its_area():
+    damaged = spot((3, 0))
+    damaged.perturbed["outside"][1, 0, 0] -= 2
+    inside, outside = 3 / 6, 2 / 10  # of the right pixels, lost
+    assert damaged.spread("accuracy") == pytest.approx(outside * (14 / 20) / (inside * (6 / 20)))
+
+
+def test_the_headline_names_the_worst_damage():
+    def outside(model, lost):
+        found = spot(model=model)
+        found.perturbed["outside"][0, 0, 0] -= lost
+        return found
+
+    found = [outside("mild", 0), outside("worst", 2), outside("middling", 1)]
+    lost = 100 * found[1].rce("mean_accuracy", "outside")
+    assert headline(found) == (
+        f"worst loses up to {lost:.1f} % of its class-mean accuracy outside of what was damaged (fog 3)."
+    )
 
 
 def test_whole_images_have_no_inside():
@@ -133,6 +155,62 @@ def test_a_sweep_compares_each_end_with_its_own():
     assert steps[2].adversarial == 0
     with pytest.raises(ValueError, match="needs the weights 0 and 1"):
         sweep(found, {0.5: "half"})
+
+
+def test_the_headline_of_a_mixture_is_the_weight_at_which_the_larger_error_is_smallest():
+    steps = [Step(0, 0, 0, 0.4), Step(0.3, 0, 0.05, 0.1), Step(0.6, 0, 0.2, 0.05), Step(1, 0, 0.5, 0)]
+    said = trade_off(steps, "hard", "soft")
+    assert "at a weight of 0.3 of hard: CE_Nat 5.0 % against soft, CE_Adv 10.0 % against hard;" in said
+    assert said.endswith("alone, hard has CE_Nat 50.0 %, soft CE_Adv 40.0 %.")
+    assert "cannot be compared" in trade_off([Step(0, 0, math.nan, 0), Step(1, 0, math.nan, 0)], "hard", "soft")
+    assert "CE_Nat inside corrupted regions against soft, CE_Adv outside attacked regions against hard" in (
+        drawing(steps, "hard", "soft").caption
+    )
+
+
+@pytest.mark.parametrize(
+    ("natural", "adversarial", "words"),
+    [
+        (0.2, 0.1, ()),
+        (-0.2, 0.1, ("first does better than second inside corrupted regions",)),
+        (0.2, -0.1, ("second does better than first outside attacked regions",)),
+        (-0.2, -0.1, ("inside corrupted regions and second does better", "in the other order")),
+    ],
+)
+def test_reversed_roles_are_warned_of(natural, adversarial, words):
+    said = " ".join(reversed_roles([Step(0, 0, 0, adversarial), Step(1, 0, natural, 0)], "first", "second"))
+    assert bool(said) == bool(words)
+    assert all(word in said for word in words)
+
+
+def test_the_line_is_around_the_region_where_hardly_anything_changed():
+    white, region = np.ones((3, 12, 12)), np.zeros((12, 12), dtype=bool)
+    region[4:8, 4:8] = True
+    changed = white.copy()
+    changed[:, 4, 4] = 0
+    empty = np.zeros((12, 12), dtype=np.int64)
+    drawn = (outlined(Frame("i", "o", white, changed, empty, empty, empty, region)) == OUTLINE).all(-1)
+    assert drawn[3, 4:8].all()
+    assert drawn[8, 4:8].all()
+    assert not drawn[4:8, 4:8].any()
+    assert not (outlined(Frame("i", "o", white, changed, empty, empty, empty)) == OUTLINE).all(-1).any()
+
+
+def test_intervals_stand_where_counts_allow():
+    found = spot((3, 0), goal="cumulative-1", number=1)
+    lost = found.rce_interval("accuracy", "all")
+    assert lost.value == pytest.approx(found.rce("accuracy", "all"))
+    assert lost.low < lost.value < lost.high <= 1
+    assert math.isnan(spot(region="", inside=False).rce_interval("accuracy", "inside").value)
+    same = spot((4, 2)).rce_interval("accuracy", "outside")
+    assert (same.low, same.value, same.high) == (0, 0, 0), "nothing changed in any image"
+    (row,) = overview([spot((3, 0))]).rows
+    assert row[-1].value == spot((3, 0)).score("mean_accuracy", "outside")
+    assert row[-1].low <= row[-1].value <= row[-1].high
+
+
+def test_patches_by_chance_say_so():
+    assert spot(place=regions.build("patches:0.5?mode=bernoulli")).where == "0.5 of patches of 64 px by chance"
 
 
 def test_a_mean_leaves_out_what_is_unknown():

@@ -15,7 +15,7 @@ from segstress.results.study import Study
 
 MAIN = {"accuracy", "accuracy_image_mean", "cmiou", "nmiou"}
 FOREGROUND = {f"{name}_foreground" for name in MAIN}
-FIGURES = MAIN | FOREGROUND | {"mean_accuracy", "fwiou"}
+FIGURES = MAIN | FOREGROUND | {"mean_accuracy", "fwiou", "nmiou_truth"}
 AROUND = {f"cmiou_{word}{suffix}" for word in ("selected", "bound") for suffix in ("", "_foreground")}
 
 
@@ -38,6 +38,7 @@ def test_shape(real: Study) -> None:
         assert set(figures) == FIGURES | {"forwards", "backwards", "images", "errors"}
     assert all(0 <= value <= 1 for value in [*found["clean"].values(), *found["worst_case"].values()])
     assert found["definitions"]["nmiou"].startswith("NmIoU[absent=present, void=255, background=in]")
+    assert "absent=truth" in found["definitions"]["nmiou_truth"]
     assert "background=out" in found["definitions"]["cmiou_foreground"]
 
 

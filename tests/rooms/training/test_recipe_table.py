@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from segstress.core import to_plain
+from segstress.planning.perturbing import read_perturbation
 from segstress.training import recipes
 
 # DDC-AT's code (dvlab-research): BIM, eps 0.03, step 0.01, from the image itself, the last iterate; auxiliary head 0.4.
@@ -29,3 +32,33 @@ def test_the_table_has_every_recipe():
 @pytest.mark.parametrize("name", TABLE)
 def test_a_recipe_is_exactly_these_settings(name):
     assert to_plain(recipes.build(name)) == TABLE[name]
+
+
+# What the inner attacks are once they are read: loss, steps, radius, and what all published ones share.
+INNER = {
+    "pgd-at": ("ce", 3, 0.03),
+    "segpgd-at": ("segpgd", 3, 0.03),
+    "pir-at": ("ce", 5, 4 / 255),
+    "ddc-at": ("ce", 3, 0.03),
+    "adversarial": ("ce", 3, 0.03),
+}
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_an_inner_attack_is_read_as_published(name):
+    attack = read_perturbation(recipes.build(name).attack, {})
+    inner = attack.algorithm
+    assert (inner.loss, inner.steps, attack.threat.radius) == pytest.approx(INNER[name])
+    assert (attack.threat.norm, inner.step, inner.random_start, attack.keep) == ("linf", 0.01, False, "last")
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_the_page_of_recipes_says_the_same(name):
+    loss, steps, radius = INNER[name]
+    page = (Path(__file__).parents[3] / "docs/training.md").read_text()
+    (row,) = (line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
+    if "as `pgd-at`" not in row:
+        eps = "4/255" if radius == 4 / 255 else f"{radius:g}"
+        assert f"{steps} steps of 0.01, eps {eps}" in row
+        assert ("SegPGD" in row) == (loss == "segpgd")
+    assert f"| {recipes.build(name).share:g} |" in row

@@ -85,6 +85,15 @@ def test_what_was_taken_back_stays_so_when_it_comes_again(tmp_path: Path) -> Non
     assert make_session(tmp_path).current("kim") == []
 
 
+def test_an_undo_takes_back_nothing_of_another_person(tmp_path: Path) -> None:
+    """Ids are made by browsers: two people's may be the same."""
+    decision_log = DecisionLog(tmp_path / "l.jsonl")
+    for rater in ("kim", "lee"):
+        decision_log.append({"rater": rater, "id": "a"})
+    decision_log.append({"rater": "kim", "undo": "a"})
+    assert [row["rater"] for row in decision_log.current()] == ["lee"]
+
+
 def test_a_short_write_is_written_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     short = os.write
     monkeypatch.setattr(os, "write", lambda handle, data: short(handle, data[:5]))

@@ -21,6 +21,7 @@ from ..search.problem import Problem
 from ..search.tracker import suffices
 
 CHECK = 10  # steps after which a pixel's penalty is judged
+Masking = Literal["unlabelled", "hardest", "decaying"]  # the paper's m, m~ and m~(t)
 PULL = 0.003  # strength of the norm where the step is found for each image; else it is the rate itself
 
 
@@ -39,6 +40,7 @@ class ALMAProx:
     memory: Annotated[float, Field(ge=0, lt=1)] = 0.8  # of the multipliers and of the squared gradient
     unit: Literal["constant", "differentiated"] = "constant"  # of the constraints; released: differentiated
     penalty: Literal["exact", "released"] = "exact"  # derivative of the penalty; released = as published, with its slip
+    masking: Masking = "decaying"  # constraints left out: none, the hardest from the first step on, or more and more
     prox_passes: Count = 8  # of the search for the prox's radius; 24 = as exact as released
     tolerance: Annotated[float, Field(ge=0)] = 0.0  # in logits, by which a pixel must be lost; released: 1e-4
     keep: Keep = "best"  # iterate to return; released: smallest
@@ -90,7 +92,8 @@ class _Prices:
         differentiated = attack.unit == "differentiated"
         constraint = self.scale * logit_ratio(view, differentiated=differentiated, tolerance=attack.tolerance)
         now = constraint.detach()
-        share = (1 - self.enough) * self.step / max(attack.steps - 1, 1)
+        elapsed = {"unlabelled": 0.0, "hardest": 1.0, "decaying": self.step / max(attack.steps - 1, 1)}
+        share = (1 - self.enough) * elapsed[attack.masking]
         counted = spare_hardest(now, aim, share)
         if self.step == 0:
             self.before = now

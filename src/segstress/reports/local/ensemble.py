@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ import matplotlib as mpl
 from ...metrics.scores import rce
 from ...results.local import LocalResult, known_mean
 from ..kit.drawing import CALM, HARM, INK, PERCENT, STYLE, Drawing, canvas
+from ..kit.naming import percent
 from ..kit.table import Column, Rows, Table
 
 FIGURE = "accuracy_image_mean"  # equations 4 and 5 of arXiv:2504.01632
@@ -17,7 +19,7 @@ FIGURE = "accuracy_image_mean"  # equations 4 and 5 of arXiv:2504.01632
 
 @dataclass(frozen=True)
 class Step:
-    """One mixture: errors relative to the better of its members, below zero where the mixture is better still."""
+    """One mixture: errors relative to a member, below zero where the mixture is better than it."""
 
     weight: float  # of the first model; the second has the rest
     clean: float  # against the better of the two on clean images
@@ -60,6 +62,30 @@ def _adversarial(results: Sequence[LocalResult], model: str) -> float:
 PARTS = (_clean, _natural, _adversarial)
 
 
+def headline(steps: Sequence[Step], first: str, second: str) -> str:
+    """Say which weight keeps both errors low, and what it costs in each respect."""
+    known = [step for step in steps if not math.isnan(step.natural + step.adversarial)]
+    if not known:
+        return f"{first} mixed with {second}: CE_Nat and CE_Adv cannot be compared, for want of a region or an attack."
+    best = min(known, key=lambda step: max(step.natural, step.adversarial))
+    costs = f"CE_Nat {percent(best.natural)} % against {second}, CE_Adv {percent(best.adversarial)} % against {first}"
+    ends = (
+        f"alone, {first} has CE_Nat {percent(steps[-1].natural)} %, {second} CE_Adv {percent(steps[0].adversarial)} %"
+    )
+    return f"The larger of the two errors is smallest at a weight of {best.weight:g} of {first}: {costs}; {ends}."
+
+
+def reversed_roles(steps: Sequence[Step], first: str, second: str) -> list[str]:
+    """Warn where a member is held against the one that it surpasses: the mixture then seems to cost nothing."""
+    better = {
+        f"{first} does better than {second} inside corrupted regions": steps[-1].natural < 0,
+        f"{second} does better than {first} outside attacked regions": steps[0].adversarial < 0,
+    }
+    found = " and ".join(words for words, so in better.items() if so)
+    wanted = "the first model should be the one robust to attacks, the second the one robust to nature"
+    return [f"The roles look reversed: {found}; {wanted}. Give the models in the other order."] if found else []
+
+
 def table(steps: Sequence[Step], first: str, second: str) -> Table:
     """Return one line per mixture."""
     columns = (
@@ -89,5 +115,8 @@ def drawing(steps: Sequence[Step], first: str, second: str) -> Drawing:
         axis.set(xlabel=f"weight of {first}; the rest is {second}", ylabel="relative error, %")
         axis.yaxis.set_major_formatter(PERCENT)
         figure.legend(loc="outside upper right", ncols=3)
-    caption = "What a mixture loses against the better member in each respect. Below zero it is better than both."
+    caption = (
+        f"What a mixture loses of accuracy: clean against the better member, CE_Nat inside corrupted regions against"
+        f" {second}, CE_Adv outside attacked regions against {first}. Below zero it is better than that model."
+    )
     return Drawing("ensemble", "Between two models", caption, figure)

@@ -34,14 +34,17 @@ def write_local(
     tables: Sequence[Table] = (),
     drawings: Sequence[Drawing] = (),
     alarms: Sequence[str] = (),
+    lead: str = "",
 ) -> Path:
-    """Write the page of localized damage, the tables and figures that are given first; its path."""
+    """Write the page of localized damage, the tables and figures that are given first; its path.
+
+    Its headline is the lead, or else the worst damage."""
 
     def declare(files: PageFiles) -> dict[str, Any]:
         every = (table for table in (*tables, *files.make(Table, TABLES, results)) if table.rows)
         figures = (*drawings, *files.make(Drawing, DRAWINGS, results))
         part = files.part("", map(leaner, every), figures, strips(scenes))
-        return {"title": title, "headline": headline(results), "part": part, "alarms": alarms}
+        return {"title": title, "headline": lead or headline(results), "part": part, "alarms": alarms}
 
     return write_page(folder, "local.html", declare)
 
@@ -89,10 +92,8 @@ def strips(scenes: Sequence[ModelFrames]) -> Iterator[Strip]:
 
 
 def outlined(frame: Frame) -> np.ndarray:
-    """Draw the perturbed image with a line around what was changed."""
-    pixels = photograph(frame.perturbed)
-    inside = (frame.perturbed != frame.image).any(0)
-    inside = ndimage.binary_closing(inside, np.ones((5, 5)))  # single pixels may be unchanged by chance
-    if not inside.all():
+    """Draw the perturbed image with a line around its region; in white sky nothing inside may have changed."""
+    pixels, inside = photograph(frame.perturbed), frame.region
+    if inside is not None and not inside.all():
         pixels[ndimage.binary_dilation(inside, iterations=2) & ~inside] = OUTLINE
     return pixels

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from ...metrics import metrics
-from ...results.local import FIGURES, HEADLINE, LocalResult, known_mean
+from ...metrics.intervals import Interval
+from ...results.local import FIGURES, HEADLINE, NOTHING, LocalResult, known_mean
 from ..kit.table import Cell, Column, Rows, Table
 
 ZONES = ("inside", "outside", "all")
@@ -80,7 +81,7 @@ def overview(results: Sequence[LocalResult]) -> Table:
         *(*KEYS[:2], KEYS[5]),
         Column("clean", "Clean", "share"),
         *(
-            Column(f"{what} {strength} {zone}", f"{what} {strength}, {zone}", "share")
+            Column(f"{what} {strength} {zone}", f"{what} {strength}, {zone}", "interval")
             for what, strength in done
             for zone in ZONES[:2]
         ),
@@ -92,8 +93,8 @@ def overview(results: Sequence[LocalResult]) -> Table:
     return Table("overview", "Inside and outside of what was damaged", columns, rows, "Class-mean accuracy.")
 
 
-def _score(result: LocalResult | None, zone: str) -> float:
-    return math.nan if result is None else result.score(HEADLINE, zone)
+def _score(result: LocalResult | None, zone: str) -> Interval:
+    return NOTHING if result is None else result.score_interval(HEADLINE, zone)
 
 
 def common(results: Sequence[LocalResult]) -> Table:
@@ -140,8 +141,8 @@ def attacked(results: Sequence[LocalResult]) -> Table:
         Column("clean", "Clean, outside", "share"),
         Column("single", "Best single, outside", "share"),
         Column("cumulative", "All together, outside", "share"),
-        Column("rce_single", "RCE, single", "share"),
-        Column("rce_cumulative", "RCE, together", "share"),
+        Column("rce_single", "RCE, single", "interval"),
+        Column("rce_cumulative", "RCE, together", "interval"),
     )
     groups: dict[tuple[Cell, ...], list[LocalResult]] = {}
     for result in results:
@@ -152,10 +153,10 @@ def attacked(results: Sequence[LocalResult]) -> Table:
         alone = [result for result in members if result.goal.startswith("attack-")]
         single = min(alone, key=lambda result: result.score(HEADLINE, "outside"))
         together = next(result for result in members if result.goal == f"cumulative-{len(alone)}")
-        figures = [
+        figures: list[Cell] = [
             together.score(HEADLINE, "outside", "clean"),
             *(result.score(HEADLINE, "outside") for result in (single, together)),
-            *(result.rce(HEADLINE, "outside") for result in (single, together)),
+            *(result.rce_interval(HEADLINE, "outside") for result in (single, together)),
         ]
         rows.append((*key, len(alone), *figures))
     note = (

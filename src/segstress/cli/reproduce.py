@@ -1,0 +1,94 @@
+"""The command `reproduce`: a paper's protocol, and its published figures beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, BadParameter, Option
+
+from . import options
+from .bundles import ExecutionOptions
+from .console import console, show_table
+from .minimal import present_searches
+from .running import carry_out
+from .spatial_run import present_damage
+
+if TYPE_CHECKING:
+    from ..reports.kit.table import Table
+
+Paper = Annotated[str, Argument(help="trying-harder, sea, proximal-splitting, spatial or mad.")]
+As = Annotated[str | None, Option("--as", help="Which of the paper's models the weights are; a wrong name lists them.")]
+Checkpoint = Annotated[Path | None, Option("--weights", help="Weights for the network that the protocol names.")]
+ClassWeights = Annotated[
+    str | None, Option("--class-weights", help="Training split whose class frequencies SEA needs.")
+]
+
+
+def reproduce(
+    paper: Paper,
+    common: ExecutionOptions,
+    data: options.SomeData = None,
+    weights: Checkpoint = None,
+    model: options.SomeModel = None,
+    as_: As = None,
+    class_weights: ClassWeights = None,
+    limit: options.Limit = None,
+) -> None:
+    """Carry out a paper's protocol and print its published figures beside ours, with the deviation.
+
+    Example: segstress reproduce sea --data voc-473:data/VOCdevkit/VOC2012 --weights weights/voc-upernet-convnext-t.pth
+    """
+    from ..evaluation.reproduce import compare, measured, places
+    from ..planning.papers import named_plan
+    from ..planning.published import published
+
+    known = published(paper)
+    wanted = known.of(as_)
+    if not wanted.plan:
+        _show(compare(wanted, places(common.folder(paper)), known.about), common.folder(paper))
+        return
+    network = model or [_network(wanted.plan, wanted.model, weights)]
+    given = {"models": network, "data": data, "weights": class_weights, "limit": limit}
+    plan, page = named_plan(Path(wanted.plan), given)
+
+    def present(folder: Path) -> Path:
+        written = PRESENT.get(page, _present_study)(folder)
+        _show(compare(wanted, measured(folder, page), known.about), folder)
+        return written
+
+    carry_out(plan, common, present, folder=common.folder(f"reproduce-{paper}"))
+
+
+def _network(plan: str, number: int, weights: Path | None) -> Any:
+    """Return the model of the protocol, with these weights."""
+    from ..models import models
+    from ..planning.papers import paper
+
+    named = paper(plan).plan["models"]
+    spec = models.read(named if isinstance(named, str) else named[number])
+    if weights is None:
+        return spec
+    if "weights" not in spec:
+        raise BadParameter(f"{spec['kind']} models take no --weights; give the whole model as --model")
+    return spec | {"weights": str(weights)}
+
+
+def _present_study(folder: Path) -> Path:
+    from ..evaluation.report import report
+
+    return report([folder])
+
+
+PRESENT: dict[str, Callable[[Path], Path]] = {"minimal": present_searches, "spatial": present_damage}
+
+
+def _show(table: Table, folder: Path) -> None:
+    """Print a comparison, and leave it beside the run."""
+    from ..core.files import write
+    from ..reports.kit.export import to_csv
+
+    show_table(table)
+    write(folder / "published.csv", to_csv(table).encode())
+    console.print(f"Written: {folder / 'published.csv'}", soft_wrap=True)

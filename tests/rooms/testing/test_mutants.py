@@ -1,0 +1,59 @@
+"""The bugs that `make mutants` plants: each still fits the code, and names tests that exist."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+def planting() -> ModuleType:
+    """The script, which is in no package."""
+    spec = importlib.util.spec_from_file_location("mutants", ROOT / "bench/mutants.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["mutants"] = module  # where its dataclass looks for itself
+    spec.loader.exec_module(module)
+    return module
+
+
+MUTANTS = planting().read_mutants()
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.about)
+def test_a_planted_bug_still_applies(mutant) -> None:
+    code = (ROOT / "src/segstress" / mutant.file).read_text()
+    assert code.count(mutant.old) == 1
+    assert mutant.new != mutant.old
+    assert all((ROOT / "tests" / test).exists() for test in mutant.tests.split())
+
+
+def test_no_bug_is_in_the_list_twice() -> None:
+    assert len({mutant.about for mutant in MUTANTS}) == len(MUTANTS)
+    assert len({(mutant.file, mutant.old, mutant.new) for mutant in MUTANTS}) == len(MUTANTS)
+
+
+def test_a_bug_is_taken_out_again_and_one_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    mutants = planting()
+    room = tmp_path / "src/segstress"
+    room.mkdir(parents=True)
+    (tmp_path / "tests").mkdir()
+    (room / "code.py").write_text("VALUE = 1\n")
+    (tmp_path / "tests/test_code.py").write_text(
+        "from segstress.code import VALUE\n\ndef test_value():\n    assert VALUE == 1\n"
+    )
+    (room / "__init__.py").touch()
+    said = [
+        mutants.judge(mutants.Mutant("", "code.py", "1", new, "test_code.py"), tmp_path, 60)
+        for new in ("2", "1  # one")
+    ]
+    assert said == ["killed", "survived"]
+    assert (room / "code.py").read_text() == "VALUE = 1\n"
+    with pytest.raises(ValueError, match=r"expected one 'VALE' in code\.py, found 0"):
+        mutants.Mutant("slip", "code.py", "VALE", "", "").plant(tmp_path)
