@@ -17,7 +17,7 @@ COLUMNS = ("image", "clean prediction", "perturbed image", "delta", "prediction"
 SHOWN = 12  # rows in the page; the folder has all
 
 
-class Scene(NamedTuple):
+class SmallestChange(NamedTuple):
     """The smallest change of an image, and its pictures."""
 
     result: MinimalResult
@@ -29,16 +29,16 @@ def scenes(
     results: Sequence[MinimalResult],
     frames: Mapping[tuple[str, str, str, str, str], Frame],
     palettes: Mapping[str, Colours],
-) -> list[Scene]:
+) -> list[SmallestChange]:
     """Return the smallest change of every image of which pictures were kept."""
     keyed = (
         (result, (result.model, result.data, result.attack, result.threshold, result.image))
         for result in smallest(results)
     )
-    return [Scene(result, frames[key], palettes[result.data]) for result, key in keyed if key in frames]
+    return [SmallestChange(result, frames[key], palettes[result.data]) for result, key in keyed if key in frames]
 
 
-def strips(scenes: Sequence[Scene]) -> Iterator[Strip]:
+def strips(scenes: Sequence[SmallestChange]) -> Iterator[Strip]:
     """Yield a row for every scene."""
     names = slugs([" ".join((scene.result.model, scene.result.threshold, scene.result.image)) for scene in scenes])
     for number, (name, scene) in enumerate(zip(names, scenes, strict=True)):

@@ -14,7 +14,7 @@ from ..kit.naming import plural
 from ..kit.page import PageFiles, write_page
 from ..kit.table import Table
 from .figures import DRAWINGS
-from .gallery import Scene, strips
+from .gallery import SmallestChange, strips
 from .tables import BEST, SETTING, TABLES, by_setting, unit
 
 
@@ -24,7 +24,7 @@ def write_minimal(
     title: str,
     remarks: Sequence[str],
     alarms: Sequence[str] = (),
-    scenes: Sequence[Scene] = (),
+    scenes: Sequence[SmallestChange] = (),
 ) -> Path:
     """Write tables, figures, pictures and the page; the path of the page."""
 
