@@ -14,8 +14,8 @@ from importlib import metadata
 
 HEAD = """# Dependencies
 
-What `pip install 'segstress[dev,torchvision,smp,hf,onnx,mmseg,tiff,judge,ray]'` brought when this list was made, as the
-installed packages say of themselves; `python docs/list_dependencies.py` makes it anew. The hash is the
+What `pip install 'segstress[dev,docs,torchvision,smp,hf,onnx,mmseg,tiff,judge,ray]'` brought when this list was made,
+as the installed packages say of themselves; `python docs/list_dependencies.py` makes it anew. The hash is the
 sha256 of the archive that `pip install package==version` takes for CPython {python} on {system} {machine}, as pip's
 report names it (`pip install --dry-run --no-deps --ignore-installed --report -`): write it behind `--hash=sha256:` in a
 file of requirements. Other platforms have other archives. `pip install --constraint constraints.txt` pins direct ones.

@@ -25,7 +25,7 @@ QUESTIONS = {  # and what is meant without an answer
 }
 
 
-class Sort(StrEnum):
+class SchemaSort(StrEnum):
     """What has a schema."""
 
     plan = "plan"
@@ -82,7 +82,7 @@ def _listed(value: Any) -> list[str]:
     return value if isinstance(value, list) else [value]
 
 
-def schema(sort: Annotated[Sort, Argument(help="What to describe.")] = Sort.plan) -> None:
+def schema(sort: Annotated[SchemaSort, Argument(help="What to describe.")] = SchemaSort.plan) -> None:
     """Print the JSON schema of plans, batteries, trainings or competitions, for editors that check while you type.
 
     Example: segstress schema plan > plan.schema.json
@@ -93,5 +93,10 @@ def schema(sort: Annotated[Sort, Argument(help="What to describe.")] = Sort.plan
     from ..planning.plan import Plan
     from ..planning.schema import schema_of
 
-    kinds = {Sort.plan: Plan, Sort.battery: Battery, Sort.training: TrainingPlan, Sort.contest: Contest}
+    kinds = {
+        SchemaSort.plan: Plan,
+        SchemaSort.battery: Battery,
+        SchemaSort.training: TrainingPlan,
+        SchemaSort.contest: Contest,
+    }
     typer.echo(json.dumps(schema_of(kinds[sort]), indent=1))

@@ -16,7 +16,7 @@ from .console import console
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Hand what a run kept to other programs.")
 
 
-class Format(StrEnum):
+class ImageFormat(StrEnum):
     """How an image is stored."""
 
     png = "png"
@@ -35,7 +35,9 @@ def export() -> None:
 def images(
     run: Annotated[Path, Argument(help="Folder of results; --keep-images keeps every image, else 24 are kept.")],
     out: Annotated[Path, Option("--out", help="Folder for the images and images.csv.")],
-    format: Annotated[Format, Option("--format", help="png rounds to 8 bits; the others are exact.")] = Format.png,
+    format: Annotated[
+        ImageFormat, Option("--format", help="png rounds to 8 bits; the others are exact.")
+    ] = ImageFormat.png,
     plugin: options.Plugins = None,
 ) -> None:
     """Write kept perturbed images as <cell>/<goal>/<image>, and a table of model, data, perturbation, goal, file.
@@ -45,7 +47,7 @@ def images(
     from ..evaluation.export_images import TABLE, export_images
 
     written = export_images(run, out, format.value)
-    if format is Format.png:
+    if format is ImageFormat.png:
         console.print("PNG holds 8 bits: values were rounded to the nearest 1/255, which may undo a small delta.")
         console.print("What was attacked, to the last bit: --format npy or safetensors.")
     console.print(f"{written} images: {out / TABLE}", soft_wrap=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..core import BadInput
-from ..reports.board.entry import Entry
+from ..reports.board.entry import BoardEntry
 from ..reports.board.page import write_board
 from ..reports.kit.naming import slugs
 from ..reports.study.assessment import assess
@@ -38,10 +38,10 @@ def board(folders: Sequence[Path], out: Path, *, unsealed: bool = False, title: 
     return page
 
 
-def _entries(name: str, folder: Path, of_run: Sequence[Study]) -> Iterator[Entry]:
+def _entries(name: str, folder: Path, of_run: Sequence[Study]) -> Iterator[BoardEntry]:
     for assessment in map(assess, of_run):
         faults = [*warnings(assessment), *([] if assessment.study.seal else [UNSEALED])]
-        yield Entry(
+        yield BoardEntry(
             assessment,
             run=folder.resolve().name,
             page=f"{REPORTS}/{name}/index.html",

@@ -19,13 +19,13 @@ from ..results.run import Run
 from ..results.seal import check_whole
 from ..runtime import Cell
 
-Format = Literal["png", "npy", "safetensors"]
+ImageFormat = Literal["png", "npy", "safetensors"]
 TABLE = "images.csv"
 COLUMNS = ("model", "data", "perturbation", "goal", "image", "file", "bits")
 MODES = (1, 3, 4)  # channels that PNG has: grey, colours, colours with a fourth
 
 
-def export_images(folder: Path, out: Path, format: Format) -> int:
+def export_images(folder: Path, out: Path, format: ImageFormat) -> int:
     """Write every kept perturbed image below <cell>/<goal>/, and images.csv; the number of images.
 
     Names are those of the images, so that `segstress score --images` takes a folder of them back."""
@@ -42,7 +42,7 @@ def export_images(folder: Path, out: Path, format: Format) -> int:
     return len(rows)
 
 
-def _export(run: Run, cell: Cell, out: Path, format: Format) -> Iterator[tuple[str, ...]]:
+def _export(run: Run, cell: Cell, out: Path, format: ImageFormat) -> Iterator[tuple[str, ...]]:
     """Write the images of a cell a shard at a time: all together may be more than memory holds."""
     encode, bits = WRITERS[format]
     for images in run.store.batches(cell, "kept"):
@@ -81,7 +81,7 @@ def _safetensors(id_: str, pixels: np.ndarray) -> bytes:
 
 
 Encode = Callable[[str, np.ndarray], bytes]
-WRITERS: dict[Format, tuple[Encode, int]] = {  # and the bits of a value
+WRITERS: dict[ImageFormat, tuple[Encode, int]] = {  # and the bits of a value
     "png": (_png, 8),
     "npy": (_npy, 32),
     "safetensors": (_safetensors, 32),

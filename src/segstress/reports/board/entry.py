@@ -9,7 +9,7 @@ from ..study.assessment import Assessment
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class BoardEntry:
     """A study with the places of its report and plan, below the board's folder."""
 
     assessment: Assessment

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..kit.naming import slugs
 from ..kit.page import PageFiles, write_page
-from .entry import Entry
+from .entry import BoardEntry
 from .tables import board_tables
 
 OWN = ("seal", "seal of the environment", "data", "data hash", "seed", "numerics", "versions", "machine")  # of a run
@@ -22,7 +22,7 @@ class Card:
     name: str  # its anchor
     model: str
     facts: dict[str, str]
-    entries: tuple[Entry, ...]
+    entries: tuple[BoardEntry, ...]
 
     @property
     def warnings(self) -> list[str]:
@@ -30,7 +30,7 @@ class Card:
         return [f"{entry.run}: {line}" for entry in self.entries for line in entry.warnings]
 
 
-def write_board(entries: Sequence[Entry], folder: Path, title: str, by: str = "") -> Path:
+def write_board(entries: Sequence[BoardEntry], folder: Path, title: str, by: str = "") -> Path:
     """Write tables and cards; `by` says who stands for the figures. The path of the page."""
 
     tables = board_tables(entries)  # refused before anything is written
@@ -47,9 +47,9 @@ def write_board(entries: Sequence[Entry], folder: Path, title: str, by: str = ""
     return write_page(folder, "board.html", declare)
 
 
-def cards(entries: Sequence[Entry]) -> list[Card]:
+def cards(entries: Sequence[BoardEntry]) -> list[Card]:
     """Return one card for each model, told apart by the hash of its weights."""
-    models: dict[tuple[str, str], list[Entry]] = {}
+    models: dict[tuple[str, str], list[BoardEntry]] = {}
     for entry in entries:
         models.setdefault((entry.study.model, entry.study.provenance["model hash"]), []).append(entry)
     names = slugs([f"card {model}" for model, _ in models])
@@ -59,11 +59,11 @@ def cards(entries: Sequence[Entry]) -> list[Card]:
     ]
 
 
-def _facts(entry: Entry) -> dict[str, str]:
+def _facts(entry: BoardEntry) -> dict[str, str]:
     """Return what a study says of its model; the rest is said of each run."""
     return {key: value for key, value in entry.study.provenance.items() if key not in OWN}
 
 
-def of_run(entry: Entry) -> dict[str, str]:
+def of_run(entry: BoardEntry) -> dict[str, str]:
     """Return what a study says of its run."""
     return {key: entry.study.provenance[key] for key in OWN if key in entry.study.provenance}

@@ -11,7 +11,7 @@ from ...results.study import Study
 from ..kit.table import Cell, Column, Table
 from ..study.assessment import Assessment
 from ..study.figure_names import headline, title
-from .entry import Entry
+from .entry import BoardEntry
 
 Row = tuple[str, str, str, int]  # model, hash of its weights, data, images
 UNKNOWN = Interval(math.nan, math.nan, math.nan)
@@ -22,12 +22,12 @@ NOTE = (
 )
 
 
-def board_tables(entries: Sequence[Entry]) -> list[Table]:
+def board_tables(entries: Sequence[BoardEntry]) -> list[Table]:
     """Return the board of every headline figure."""
     return [_table(figure, entries) for figure in headline()]
 
 
-def _table(figure: str, entries: Sequence[Entry]) -> Table:
+def _table(figure: str, entries: Sequence[BoardEntry]) -> Table:
     threats = list(dict.fromkeys(_threat(entry.study) for entry in entries if entry.study.outcomes))
     rows: dict[Row, list[Interval]] = {}
     for entry in entries:
