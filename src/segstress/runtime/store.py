@@ -26,7 +26,7 @@ EMPTY: Mapping[str, Mapping[str, str]] = {}
 ASKED = "asked.json"  # what a run is to hold
 
 
-class Look(NamedTuple):
+class ShardStates(NamedTuple):
     """What a cell's folder held when it was looked at, shards by their stems."""
 
     stems: list[str]  # those that count
@@ -41,7 +41,7 @@ class Store:
         self.folder = folder
         self._schemas: dict[str, int] = {}
         self._examined: dict[tuple[str, str], str] = {}
-        self._looks: dict[str, tuple[frozenset[Path], Look]] = {}  # by cell, as long as its files are those
+        self._looks: dict[str, tuple[frozenset[Path], ShardStates]] = {}  # by cell, as long as its files are those
 
     def cells(self) -> list[Cell]:
         """Return every cell that was begun, in the order of their keys."""
@@ -205,7 +205,7 @@ class Store:
         self.forget(cell, replaced)
 
     def forget(self, cell: Cell, stems: Iterable[str]) -> None:
-        """Look at shards anew, since their files were written or removed."""
+        """ShardStates at shards anew, since their files were written or removed."""
         for stem in stems:
             self._examined.pop((cell.key, stem), None)
         self._looks.pop(cell.key, None)
@@ -219,14 +219,14 @@ class Store:
             begun.append((path.parent, cell))
         return begun
 
-    def _look(self, cell: Cell) -> Look:
+    def _look(self, cell: Cell) -> ShardStates:
         found = shard_files.shard_files(self.place(cell))
         seen = frozenset(path for paths in found.values() for path in paths)
         if self._looks.get(cell.key, (None,))[0] != seen:
             self._looks[cell.key] = seen, self._examine(cell, found)
         return self._looks[cell.key][1]
 
-    def _examine(self, cell: Cell, found: Mapping[str, Sequence[Path]]) -> Look:
+    def _examine(self, cell: Cell, found: Mapping[str, Sequence[Path]]) -> ShardStates:
         folder = self.place(cell)
         for stem, paths in found.items():
             if self._examined.get((cell.key, stem), "unknown"):  # one that another process is writing may be whole now
@@ -240,7 +240,7 @@ class Store:
             listed = {stem: sums for stem, sums in manifest[1].items() if stem not in wrong}
             wrong |= shard_files.compare(folder, listed, whole)
         wrong |= self._doubled(cell, [stem for stem in whole if stem not in wrong])
-        return Look([stem for stem in whole if stem not in wrong], wrong, replaced)
+        return ShardStates([stem for stem in whole if stem not in wrong], wrong, replaced)
 
     def _doubled(self, cell: Cell, stems: Sequence[str]) -> dict[str, str]:
         """Return the shards that answer what another has answered."""
