@@ -58,7 +58,8 @@ def test_every_picture_and_figure_is_there(page: Any) -> None:
     page.wait_for_function("[...document.images].every(picture => picture.complete)")
     assert page.evaluate(BROKEN) == 0
     assert page.locator(".strip img").count() == 2 * 4 * 7
-    drawn = page.evaluate("[...document.querySelectorAll('figure svg')].map(svg => svg.getBoundingClientRect().width)")
+    figures = "[...document.querySelectorAll('figure svg, figure .drawing')]"
+    drawn = page.evaluate(f"{figures}.map(figure => figure.getBoundingClientRect().width)")
     assert len(drawn) == 2 * 6 + 1
     assert min(drawn) > 100
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map(element => element.id)")

@@ -21,7 +21,7 @@ from .run import Arrays, Run
 from .study import AttackSelection, Floor, Frame, ImageRow, Objects, Outcome, Study
 
 CHOICE = "choice.json"
-GALLERY = 6  # images of each study in the page
+GALLERY = 24  # images of each study in the page
 
 Members = Sequence[tuple[Cell, Perturbation]]
 

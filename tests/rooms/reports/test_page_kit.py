@@ -14,6 +14,7 @@ from PIL import Image
 from segstress.core import BadInput
 from segstress.metrics.intervals import Interval
 from segstress.reports.kit import Column, Drawing, GalleryPicture, PageFiles, Strip, Table, canvas, write_page
+from segstress.reports.kit.drawing import mosaic
 
 COLUMNS = (Column("name", "Name"), Column("share", "Share", "share"))
 
@@ -174,3 +175,12 @@ def test_the_best_of_a_column_is_bold_and_what_is_beside_never(tmp_path: Path) -
     assert replace(shown, rows=(rows[0], rows[3])).bold == frozenset()  # one alone is no best
     write(tmp_path, [shown])
     assert r"b & \textbf{70.0} \\" in (tmp_path / "tables/t.tex").read_text()
+
+
+def test_a_large_figure_lies_beside_the_page(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).integers(0, 255, (300, 300, 3), dtype=np.uint8)
+    text = write(tmp_path, drawings=[drawing(), Drawing("pictures", "Pictures", "", mosaic([[("", noise)]]))])
+    assert 'src="figures/pictures.svg" loading="lazy"' in text
+    assert 'src="figures/fine.svg"' not in text
+    assert text.count("<svg") == 1
+    assert len(text) < 100_000

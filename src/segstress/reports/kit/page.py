@@ -28,6 +28,7 @@ from .table import Table
 from .templating import render
 
 FOLDERS = ("tables", "figures", "gallery")
+INSIDE = 100_000  # bytes up to which a figure stands in the page, and follows light and dark
 LISTED = 100  # rows of a table in the page; its files have all
 OURS = "segstress</title>"  # how we know a page that we may write anew
 
@@ -50,6 +51,10 @@ class PagePart:
     def file(self, name: str) -> str:
         """Name the file of a table or figure, without its ending."""
         return _join(self.name, name)
+
+    def beside(self, name: str) -> bool:
+        """Tell whether a figure is too large to stand in the page itself: those made of pictures are."""
+        return len(self.drawings[name].svg) > INSIDE
 
     def svg(self, name: str) -> Markup:
         """Draw a figure for the page."""
