@@ -24,6 +24,7 @@ def examples(tmp_path_factory):
         "class": "class:2",
         "map": f"map:{path}?ignore=3",
         "majority": f"majority:folder:{data}?classes=zero,one,two&ignore=255",
+        "majority-smooth": f"majority-smooth:folder:{data}?classes=zero,one,two&ignore=255",
         "next-best": "next-best",
         "prediction": "prediction",
     }

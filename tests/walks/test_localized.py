@@ -18,7 +18,7 @@ from segstress.evaluation import evaluate
 from segstress.evaluation.ensemble import mixtures, steps_of
 from segstress.evaluation.local_report import spatial_report
 from segstress.evaluation.verify import verify
-from segstress.planning.spatial import corruption_specs, multi_attack_spec, patch_places
+from segstress.planning.spatial import corruption_specs, multi_attack_spec, patch_regions
 from segstress.results.local_results import read_local, scenes
 from segstress.results.run import Run
 from segstress.runtime import RunOptions, Shard, Store
@@ -35,7 +35,7 @@ def plan(specs, **changes):
 def done(tmp_path_factory):
     """Patches of several ratios, none and all among them; a local effect; several attacks."""
     folder = tmp_path_factory.mktemp("spatial") / "run"
-    specs = corruption_specs(["gaussian_noise"], [1, 4], [None, *patch_places([0, 0.5, 1], 8)], distances=[4])
+    specs = corruption_specs(["gaussian_noise"], [1, 4], [None, *patch_regions([0, 0.5, 1], 8)], distances=[4])
     specs += corruption_specs(["occlusion"], [5], [None])
     specs.append(multi_attack_spec(12, "centre", 3, "32/255", number=2))
     evaluate(plan(specs), folder, ALONE)
@@ -210,7 +210,7 @@ def test_other_files_are_another_question(tmp_path, kind):
 def test_a_sweep_of_weights_is_nought_at_its_ends(tmp_path):
     mixed = mixtures("compact:cnn-normal", "compact:transformer-normal", [0.5])
     assert list(mixed) == [0.0, 0.5, 1.0]
-    specs = corruption_specs(["snow"], [3], patch_places([0.5], 8))
+    specs = corruption_specs(["snow"], [3], patch_regions([0.5], 8))
     specs.append(multi_attack_spec(12, "centre", 2, "16/255", 2))
     evaluate(plan(specs, models=list(mixed.values()), limit=1), tmp_path / "run", ALONE)
     second, _, first = steps_of(read_local(Run(tmp_path / "run")), mixed)

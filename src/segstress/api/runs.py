@@ -12,7 +12,7 @@ from ..core import BadInput, Spec
 from ..evaluation.run import evaluate as carry_out
 from ..planning.minimal import specs as searches
 from ..planning.plan import Plan, read_plan
-from ..planning.spatial import corruption_specs, patch_places, spatial_battery, too_large
+from ..planning.spatial import corruption_specs, patch_regions, spatial_battery, too_large
 from ..runtime import Progress, RunOptions
 from .asking import attack_list, data_settings, model_settings, plan_of
 from .process import ResultFolder, here, listener
@@ -107,7 +107,7 @@ def spatial(
 ) -> LocalDamage:
     """Return damage part of every image and see what is lost there, and what elsewhere; arguments as for `evaluate`."""
     names = corruption.split(",") if isinstance(corruption, str) else list(corruption)
-    places = patch_places(_several(ratio), patch, masks)
+    places = patch_regions(_several(ratio), patch, masks)
     damage = spatial_battery(battery) if battery else corruption_specs(names, _several(severity), places)
     asked = {"perturbations": damage, "exhaustive": True}
     return LocalDamage(*_run(model, data, asked | settings, out, workers, progress, warn=True))

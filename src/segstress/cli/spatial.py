@@ -40,13 +40,13 @@ def spatial(
 
     Example: segstress spatial --model compact:cnn-normal --data shapes:test --corruption snow --ratio 0.5 --patch 24
     """
-    from ..planning.spatial import corruption_specs, patch_places, slid_places, spatial_battery
+    from ..planning.spatial import corruption_specs, patch_regions, slid_regions, spatial_battery
 
-    places: list[Any] = [None] if "whole" in ratio.split(",") else []
-    places += patch_places(_numbers(ratio.replace("whole", "")), patch, masks, mode)
-    places += slid_places(data[0], patch, native=stage == "native") if positions else []
+    regions: list[Any] = [None] if "whole" in ratio.split(",") else []
+    regions += patch_regions(_numbers(ratio.replace("whole", "")), patch, masks, mode)
+    regions += slid_regions(data[0], patch, native=stage == "native") if positions else []
     rules = {"apply": apply, "stage": stage, "distances": _numbers(distances)}
-    damage = corruption_specs(corruption.split(","), _numbers(severity), places, **rules)
+    damage = corruption_specs(corruption.split(","), _numbers(severity), regions, **rules)
     damage_and_report(common, model, data, spatial_battery(battery) if battery else damage, "spatial")
 
 
@@ -101,12 +101,12 @@ def ensemble(
     Example: segstress ensemble compact:cnn-normal compact:transformer-normal --data shapes:test --weights 0:1:0.5
     """
     from ..evaluation.ensemble import ensemble_report, mixtures
-    from ..planning.spatial import corruption_specs, multi_attack_spec, patch_places, spatial_battery
+    from ..planning.spatial import corruption_specs, multi_attack_spec, patch_regions, spatial_battery
 
     if len(members) != 2:
         raise typer.BadParameter(f"expected two models, found {len(members)}")
     mixed = mixtures(members[0], members[1], _range(weights))
-    specs = corruption_specs(corruption.split(","), _numbers(severity), patch_places(_numbers(ratio), patch))
+    specs = corruption_specs(corruption.split(","), _numbers(severity), patch_regions(_numbers(ratio), patch))
     specs += [
         multi_attack_spec(side, "centre", count, radius, number)
         for side in _whole(box)

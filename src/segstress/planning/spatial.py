@@ -54,7 +54,7 @@ def spatial_battery(name: str) -> list[Any]:
     return [*corrupted, *plain.get("perturbations", [])]
 
 
-def patch_places(ratios: Sequence[float], size: int, draws: int = 1, mode: str = "exact") -> list[dict[str, Any]]:
+def patch_regions(ratios: Sequence[float], size: int, draws: int = 1, mode: str = "exact") -> list[dict[str, Any]]:
     """Make regions of patches: every ratio, and as many masks of each as asked for."""
     return [
         {"kind": "patches", "ratio": ratio, "size": size, "draw": draw, "mode": mode}
@@ -63,7 +63,7 @@ def patch_places(ratios: Sequence[float], size: int, draws: int = 1, mode: str =
     ]
 
 
-def slid_places(data: Spec, size: int, *, native: bool = True) -> list[dict[str, Any]]:
+def slid_regions(data: Spec, size: int, *, native: bool = True) -> list[dict[str, Any]]:
     """Return one patch in every cell of the grid over the dataset's first readable image, native or as seen."""
     height, width = _sides(data, native)
     corners = [(top, left) for top in range(0, height, size) for left in range(0, width, size)]

@@ -33,7 +33,9 @@ def unbounded(kind: type) -> set[str]:
 
 @pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.noun)
 def test_every_number_of_every_registered_thing_is_bounded(registry: Registry[typing.Any]) -> None:
-    kinds = {registry.get(name) for name in registry.names()}
+    known = {registry.get(name) for name in registry.names()}
+    kinds = {kind for kind in known if kind.__module__.startswith("segstress.")}  # other tests register theirs
+    assert kinds
     bare = {f"{kind.__name__}.{name}" for kind in kinds if dataclasses.is_dataclass(kind) for name in unbounded(kind)}
     assert bare - {"Shapes.size"} == set()  # its pixels are bounded, not its sides
 

@@ -100,7 +100,8 @@ def test_checked_and_unchecked_do_not_look_alike(tmp_path):
     line = "Checked: mode and state, determinism, batch, outputs, gradients, constant answer, feeding, class ids"
     assert study.checkup == (f"{line}: nothing to object.",)
     page = report([tmp_path / "run"]).read_text()
-    assert f'<p class="checkup">{line}: nothing to object.</p>' in page
+    words = line.removeprefix("Checked: ")
+    assert f'<dt class="good">Checked</dt><dd>{words}: nothing to object.</dd>' in page
     assert summary([study])["runs"][0]["checkup"] == list(study.checkup)
     notes = tmp_path / "run" / "doctor.json"
     (entry,) = json.loads(notes.read_text())["notes"]
@@ -108,7 +109,7 @@ def test_checked_and_unchecked_do_not_look_alike(tmp_path):
     notes.unlink()
     (study,) = studies([tmp_path / "run"])
     assert study.checkup[0].startswith("NOT checked: mode and state")
-    assert '<p class="checkup unchecked">NOT checked: mode' in report([tmp_path / "run"]).read_text()
+    assert '<dt class="open">NOT checked</dt><dd>mode' in report([tmp_path / "run"]).read_text()
 
 
 def test_without_attacks_gradients_are_not_checked():
