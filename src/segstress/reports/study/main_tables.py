@@ -25,7 +25,7 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
         Column("threat", "Threat"),
         Column("battery", "Battery"),
         Column("images", "Images", "count"),
-        Column("perturbations", "Perturbations", "count"),
+        Column("perturbations", "Perturbations", "count", hidden=True),
         *(
             Column(f"{figure}_{state}", f"{title(figure)}, {state}", "share", best="highest")
             for figure in headline()
