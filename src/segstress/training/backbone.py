@@ -40,16 +40,15 @@ class Backbone:
             if shape != tuple(own[name].shape):
                 what = "is missing" if shape is None else f"has shape {shape}"
                 raise BadInput(
-                    f"backbone '{self.path or self.model}' does not fit: {name} {what}, expected {tuple(own[name].shape)}; "
-                    "name the part of the network that it fills"
+                    f"backbone '{self.path or self.model}' does not fit: {name} {what}, expected"
+                    f" {tuple(own[name].shape)}; name the part of the network that it fills"
                 )
         part.load_state_dict({name: weights[name] for name in wanted}, strict=False)
 
     def _weights(self) -> Mapping[str, Tensor]:
-        if self.path is not None:
-            return read_weights(self.path, self.key)
-        assert self.model is not None
-        return self._part(models.build(self.model).network()).state_dict()
+        if self.model is not None:
+            return self._part(models.build(self.model).network()).state_dict()
+        return read_weights(Path(self.path or ""), self.key)
 
     def _part(self, network: nn.Module) -> nn.Module:
         try:

@@ -101,8 +101,8 @@ recipes.preset(
 recipes.preset(
     "annealed-at",
     Adversarial,
-    "All images under 3 steps of PGD on the annealed error (ours, docs/annealed.md; loop of arXiv:1706.06083)",
-    attack="pgd?loss=annealed-error&steps=3&eps=0.03&step=0.02&keep=last",
+    "All images under 3 steps of the attack on the annealed error (ours, docs/annealed.md; loop of arXiv:1706.06083)",
+    attack="annealed-error?steps=3&eps=0.03&keep=last",
 )
 
 
