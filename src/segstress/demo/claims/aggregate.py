@@ -12,7 +12,7 @@ from ...metrics.worst_case import choose_worst
 from ...reports.findings.figures import Words, points
 from ...reports.findings.page import Answer, Check, span
 from ...reports.kit.drawing import Drawing
-from ...reports.kit.table import Cell, Column, Table
+from ...reports.kit.table import Cell, Column, Rows, Table
 from ...reports.study.assessment import Assessment, metric_of, title
 from ...reports.study.figure_names import declaration_of
 from .claim import claims
@@ -47,8 +47,7 @@ EXHAUSTIVE = Evaluation("exhaustive", _exhaustive)
 
 @claims.register("2-aggregate")
 class Aggregate:
-    """The aggregate is stronger than its strongest attack with the same number of passes, and normal and robust models
-    fall to different attacks."""
+    """The aggregate beats its strongest attack with all its passes; normal and robust models fall to other attacks."""
 
     needs: ClassVar[tuple[Need, ...]] = (BATTERY, RESTARTS, EXHAUSTIVE)
 
@@ -92,8 +91,8 @@ def strongest(assessment: Assessment, figure: str) -> str:
 
 def gap(assessment: Assessment, attack: str, other: str, figure: str) -> Difference:
     """Return what one attack leaves more than another, on the same images."""
-    counts = (assessment.counts(figure)[assessment.labels.index(label)] for label in (attack, other))
-    return difference(*counts, metric_of(figure))
+    first, second = (assessment.counts(figure)[assessment.labels.index(label)] for label in (attack, other))
+    return difference(first, second, metric_of(figure))
 
 
 def _different(single: Mapping[str, Assessment], figure: str) -> Check:
@@ -136,7 +135,7 @@ def _table(battery: Mapping[str, Assessment], second: Mapping[str, Assessment]) 
 def _winners(single: Mapping[str, Assessment]) -> Table:
     attacks = next(iter(single.values())).labels[1:]
     columns = (Column("model", "Model"), *(Column(attack, attack, "share") for attack in attacks))
-    rows = tuple(
+    rows: Rows = tuple(
         (name, *(assessment.score("accuracy", attack) for attack in attacks)) for name, assessment in single.items()
     )
     note = f"Accuracy under each attack alone, {STEPS} steps at {BETWEEN}, every attack on every image."

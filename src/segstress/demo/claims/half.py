@@ -28,8 +28,7 @@ Assessments = Mapping[str, Assessment]
 
 @claims.register("1-half-is-not-enough")
 class Half:
-    """Trained with 50 % adversarial images, models are as good as normal ones on clean images and lose almost all
-    robustness; 100 % keeps some, and costs accuracy."""
+    """50 % adversarial images leave clean figures as good as normal and no robustness; 100 % keeps some, at a price."""
 
     needs: ClassVar[tuple[Need, ...]] = (BATTERY, TRAINING_ATTACK, NO_GRAIN, CLEAN)
 
@@ -48,9 +47,8 @@ class Half:
 
 def price(clean: Assessments, kind: str, figure: str) -> Lead:
     """Return what normal networks have more on clean images than those trained from them."""
-    pairs = zip(PLAIN, matched(kind), strict=True)
-    counts = [[clean[name].counts(figure)[0] for name in pair] for pair in pairs]
-    return lead([apart(*pair, figure) for pair in counts], len(counts[0][0]))
+    before, after = ([clean[name].counts(figure)[0] for name in names] for names in (PLAIN, matched(kind)))
+    return lead([apart(*pair, figure) for pair in zip(before, after, strict=True)], len(before[0]))
 
 
 def _as_good(clean: Assessments, kind: str) -> Check:

@@ -46,8 +46,7 @@ MINIMAL = Evaluation("minimal", _plan, report)
 
 @claims.register("4-minimum-perturbations")
 class Radii:
-    """Measured by the smallest harmful change, a model trained with 50 % breaks within twice the normal model's radius,
-    one trained with 100 % beyond twice that of 50 %."""
+    """By smallest harmful changes, 50 % breaks within twice the radius of normal models, 100 % beyond twice that."""
 
     needs: ClassVar[tuple[Need, ...]] = (MINIMAL,)
 
@@ -116,8 +115,8 @@ def _table(best: Mapping[str, Sequence[MinimalResult]], radii: Mapping[str, np.n
         rows.append((model, len(results), failed, median, mean.value, mean.low, mean.high))
     note = (
         f"The smallest delta (linf) of {', '.join(ATTACKS)}, {STEPS} steps each, that leaves at most"
-        f" {100 * (1 - ENOUGH):.0f} % of an image's pixels right; an image that none broke counts 255/255. A constant answer is never"
-        " broken: of its pixels the same stay right under any change."
+        f" {100 * (1 - ENOUGH):.0f} % of an image's pixels right; an image that none broke counts"
+        " 255/255. A constant answer is never broken: of its pixels the same stay right under any change."
     )
     return Table("radii", "The smallest change that breaks a model", columns, tuple(rows), note)
 

@@ -75,8 +75,8 @@ def reversals(
     Both must be sure, that the other is better clean, either way round, and that the first wins the competition."""
     doubts = {}
     for (i, first), (j, second) in combinations(enumerate(names), 2):
-        counts = [assessments[name].counts(FIGURE)[0] for name in (first, second)]
-        clean = difference(*counts, metric_of(FIGURE), draws=DRAWS)
+        left, right = (assessments[name].counts(FIGURE)[0] for name in (first, second))
+        clean = difference(left, right, metric_of(FIGURE), draws=DRAWS)
         (low, other), pair = ((i, j), (first, second)) if clean.value < 0 else ((j, i), (second, first))
         doubts[pair] = max(2 * _chance(clean.doubt, DRAWS), _chance(1 - beats[low][other], CONTEST_DRAWS))
     return doubts

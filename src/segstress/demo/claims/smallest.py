@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...reports.findings.page import Answer, Check
-from ...reports.kit.table import Column, Table
+from ...reports.kit.table import Column, Rows, Table
 from ...reports.minimal.tables import BEST, groups
 from .claim import claims
 from .evidence import Evidence, Need
@@ -56,7 +56,7 @@ def _table(radii: Sizes) -> Table:
         Column("model", "Model"),
         *(Column(attack, f"{attack}, median, 1/255", "number") for attack in ATTACKS),
     )
-    rows = tuple(
+    rows: Rows = tuple(
         (name, *(float(np.median(255 * radii[name, attack])) for attack in ATTACKS))
         for names in GROUPS.values()
         for name in names
