@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn import functional
 
 from ..core import BadInput, settings
 from ..core.quantities import Classes
@@ -147,6 +148,34 @@ class Whole(nn.Module):
         segmentor: Any = self.network
         logits: Tensor = segmentor.encode_decode(images, [dict(facts) for _ in images])
         return logits - self.shift if self.shift else logits
+
+    def heads(self, images: Float[Tensor, "b c h w"]) -> dict[str, Tensor]:
+        """Return the logits of the last decoder, of earlier stages of a cascade, and of heads for training alone."""
+        segmentor: Any = self.network
+        features = segmentor.extract_feat(images)
+        stages = _modules(segmentor.decode_head)
+        answers, before = [], ()
+        for head in stages:
+            before = (head(features, *before),)
+            answers.append((head, before[0]))
+        answers += [(head, head(features)) for head in _modules(getattr(segmentor, "auxiliary_head", None))]
+        logits = [
+            functional.interpolate(answer, images.shape[-2:], mode="bilinear", align_corners=head.align_corners)
+            for head, answer in answers
+        ]
+        main = logits.pop(len(stages) - 1)
+        return {"main": main - self.shift, **{f"auxiliary-{number}": other for number, other in enumerate(logits)}}
+
+    def head_parameters(self) -> Iterator[nn.Parameter]:
+        """Yield all behind the backbone and its neck."""
+        for part in ("decode_head", "auxiliary_head"):
+            for head in _modules(getattr(self.network, part, None)):
+                yield from head.parameters()
+
+
+def _modules(heads: Any) -> list[Any]:
+    """Return the heads of a segmentor's part: none, one or several."""
+    return [] if heads is None else list(heads) if isinstance(heads, nn.ModuleList) else [heads]
 
 
 def import_mmseg() -> None:
