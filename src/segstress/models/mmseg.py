@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import math
 import sys
 import warnings
 from collections.abc import Iterator
@@ -11,9 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
-from jaxtyping import Float
-from torch import Tensor, nn
-from torch.nn import functional
+from torch import nn
 
 from ..core import BadInput, settings
 from ..core.quantities import Classes
@@ -23,6 +20,7 @@ from .legend import Legend
 from .metainfo import read_checkpoint_legend, read_config_legend
 from .model import check_known, first_line, models, readable
 from .weights import Weighted
+from .whole import Whole
 
 KINDS = ("EncoderDecoder", "CascadeEncoderDecoder")  # segmentors that answer with one logit a class and pixel
 MASKED = ("MaskFormerHead", "Mask2FormerHead")  # heads that answer by masks, and are in mmdet
@@ -129,53 +127,6 @@ class MMSeg(Weighted):
         if "model" not in config:
             raise BadInput(f"config '{self.config}' has no model; expected a config of mmseg")
         return config
-
-
-class Whole(nn.Module):
-    """A segmentor of mmseg as a function of normalised images; a binary head's threshold is moved to logit 0."""
-
-    def __init__(self, network: nn.Module) -> None:
-        super().__init__()
-        self.network = network
-        head: Any = network.decode_head
-        last: Any = head[-1] if isinstance(head, nn.ModuleList) else head
-        self.shift = math.log(last.threshold / (1 - last.threshold)) if last.out_channels == 1 else 0.0
-
-    def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
-        """Return logits at the size of the images, resized by the segmentor itself."""
-        size = images.shape[-2:]
-        facts = {"ori_shape": size, "img_shape": size, "pad_shape": size, "padding_size": [0] * 4}
-        segmentor: Any = self.network
-        logits: Tensor = segmentor.encode_decode(images, [dict(facts) for _ in images])
-        return logits - self.shift if self.shift else logits
-
-    def heads(self, images: Float[Tensor, "b c h w"]) -> dict[str, Tensor]:
-        """Return the logits of the last decoder, of earlier stages of a cascade, and of heads for training alone."""
-        segmentor: Any = self.network
-        features = segmentor.extract_feat(images)
-        stages = _modules(segmentor.decode_head)
-        answers, before = [], ()
-        for head in stages:
-            before = (head(features, *before),)
-            answers.append((head, before[0]))
-        answers += [(head, head(features)) for head in _modules(getattr(segmentor, "auxiliary_head", None))]
-        logits = [
-            functional.interpolate(answer, images.shape[-2:], mode="bilinear", align_corners=head.align_corners)
-            for head, answer in answers
-        ]
-        main = logits.pop(len(stages) - 1)
-        return {"main": main - self.shift, **{f"auxiliary-{number}": other for number, other in enumerate(logits)}}
-
-    def head_parameters(self) -> Iterator[nn.Parameter]:
-        """Yield all behind the backbone and its neck."""
-        for part in ("decode_head", "auxiliary_head"):
-            for head in _modules(getattr(self.network, part, None)):
-                yield from head.parameters()
-
-
-def _modules(heads: Any) -> list[Any]:
-    """Return the heads of a segmentor's part: none, one or several."""
-    return [] if heads is None else list(heads) if isinstance(heads, nn.ModuleList) else [heads]
 
 
 def import_mmseg() -> None:
