@@ -68,8 +68,8 @@ class MultiAttack:
     @property
     def name(self) -> str:
         """What it does and where, derived from its settings."""
-        places = "".join(f" {word} {regions.name(r)}" for word, r in (("in", self.region), ("at", self.aim)) if r)
-        return f"{self.number} x {attacks.name(self.attack)}{' every iterate' if self.every_iterate else ''}{places}"
+        where = "".join(f" {word} {regions.name(r)}" for word, r in (("in", self.region), ("at", self.aim)) if r)
+        return f"{self.number} x {attacks.name(self.attack)}{' every iterate' if self.every_iterate else ''}{where}"
 
     @property
     def label(self) -> str:

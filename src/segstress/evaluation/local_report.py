@@ -23,5 +23,5 @@ def spatial_report(
     results = read_local(run) if results is None else results
     if not results:
         raise BadInput(f"{run.folder} holds no corruption and no localized attack; expected a run of segstress spatial")
-    told = [*warnings, *alarms(run)]
-    return write_local(run.folder / "spatial", run.folder.resolve().name, results, scenes(run), alarms=told, **extra)
+    notes = [*warnings, *alarms(run)]
+    return write_local(run.folder / "spatial", run.folder.resolve().name, results, scenes(run), alarms=notes, **extra)

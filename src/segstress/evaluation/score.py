@@ -23,7 +23,7 @@ def score_plan(images: Path, **settings: Any) -> Plan:
 def look_through(images: Path, plan: Plan) -> Iterator[str]:
     """Yield what is to be said of the files before they are scored; refuse those that cannot be of the data."""
     stored = Stored(images)
-    several = [id_ for id_, places in stored.places.items() if len(places) > 1]
+    several = [id_ for id_, pictures in stored.places.items() if len(pictures) > 1]
     if several:
         raise BadInput(
             f"{images} holds {len(stored.places[several[0]])} images of '{several[0]}', expected one of each; "

@@ -16,14 +16,14 @@ from .reading import read_yaml
 
 
 def corruption_specs(
-    names: Sequence[str], severities: Sequence[float], places: Sequence[Spec | None], **options: Any
+    names: Sequence[str], severities: Sequence[float], regions: Sequence[Spec | None], **options: Any
 ) -> list[dict[str, Any]]:
     """Combine every corruption (suites are expanded), severity and region; none = the whole image."""
     return [
         {"kind": "corrupt", "corruption": name, "severity": severity, "region": region, **options}
         for name in expand(names)
         for severity in severities
-        for region in places
+        for region in regions
     ]
 
 

@@ -37,8 +37,8 @@ def read_studies(run: Run) -> list[Study]:
         absent = [perturbations.build(cell.perturbation) for cell in run.absent if beside(cell, clean)]
         for threat in list(dict.fromkeys(map(_threat, [*(change for _, change in others), *absent]))) or [""]:
             members = [(cell, change) for cell, change in others if _threat(change) == threat]
-            gone = [change for change in absent if _threat(change) == threat and not change.parts]
-            studies.append(study_of(run, clean, members, gone))
+            unanswered = [change for change in absent if _threat(change) == threat and not change.parts]
+            studies.append(study_of(run, clean, members, unanswered))
     return studies
 
 
@@ -51,7 +51,7 @@ def _threat(change: Perturbation) -> str:
     return "" if change.threat is None else str(change.threat)
 
 
-def study_of(run: Run, clean: Cell, members: Members, gone: Sequence[Perturbation] = ()) -> Study:
+def study_of(run: Run, clean: Cell, members: Members, unanswered: Sequence[Perturbation] = ()) -> Study:
     """Read the study of a model and a dataset: its clean cell, all cells under one threat, and what is gone of them."""
     ids = tuple(run.asked(clean))
     base = _outcome(run, clean, run.perturbations[clean.key], ids)
@@ -73,8 +73,11 @@ def study_of(run: Run, clean: Cell, members: Members, gone: Sequence[Perturbatio
         ids=ids,
         clean=base.clean,
         clean_answered=base.answered,
-        outcomes=(*(_outcome(run, cell, change, ids) for cell, change in joint), *(_nothing(one, ids) for one in gone)),
-        objects=_objects(run, clean, members, gone, ids),
+        outcomes=(
+            *(_outcome(run, cell, change, ids) for cell, change in joint),
+            *(_nothing(one, ids) for one in unanswered),
+        ),
+        objects=_objects(run, clean, members, unanswered, ids),
         frames=_frames(run, clean, joint, ids),
         warnings=_warnings(base),
         provenance=_provenance(run, clean),
@@ -163,7 +166,9 @@ def read_choices(folder: Path) -> list[AttackSelection]:
     return list(map(AttackSelection.read, read_json(path, items="choices")["choices"])) if path.exists() else []
 
 
-def _objects(run: Run, clean: Cell, members: Members, gone: Sequence[Perturbation], ids: Sequence[str]) -> Objects:
+def _objects(
+    run: Run, clean: Cell, members: Members, unanswered: Sequence[Perturbation], ids: Sequence[str]
+) -> Objects:
     """Read objects of images with a clean answer; clean, never chosen, stands in where a perturbation has none."""
     base = run.objects(clean)
     after: dict[str, dict[str, np.ndarray]] = {"correct": {}, "kept": {}}
@@ -178,7 +183,7 @@ def _objects(run: Run, clean: Cell, members: Members, gone: Sequence[Perturbatio
             known = np.append(values, 0)[rows]  # the last one stands for none
             by_outcome[change.name] = np.where(rows >= 0, known, before)
     for name, by_outcome in after.items():
-        by_outcome |= {change.name: base[name].to_numpy() for change in gone}
+        by_outcome |= {change.name: base[name].to_numpy() for change in unanswered}
     return Objects(
         image=pc.index_in(base["image"], pa.array(ids, pa.string())).to_numpy().astype(np.int64),
         klass=base["class"].to_numpy(),

@@ -44,8 +44,8 @@ class Cvat:
         with zipfile.ZipFile(folder / ARCHIVE, "w", zipfile.ZIP_DEFLATED) as archive:
             for task in tasks:
                 write_pixels(task, folder / "images")
-                places = np.where(task.labels == scheme.void, len(scheme.classes), task.labels)
-                archive.writestr(f"{MASKS}/{task.image}.png", png(colours[places]))
+                colour_indices = np.where(task.labels == scheme.void, len(scheme.classes), task.labels)
+                archive.writestr(f"{MASKS}/{task.image}.png", png(colours[colour_indices]))
                 names.append(task.image)
             archive.writestr("ImageSets/Segmentation/default.txt", "".join(f"{name}\n" for name in names))
             archive.writestr("labelmap.txt", _label_map([*scheme.classes, VOID_NAME], colours))
