@@ -30,7 +30,7 @@ from .process import ResultFolder, here, listener
 from .results import RunResult
 from .rows import Rows
 
-Place = Path | str | RunResult
+RunFolder = Path | str | RunResult
 
 
 def doctor(
@@ -53,13 +53,13 @@ def doctor(
         return diagnosis
 
 
-def verify(run: Place, share: float = 0.1, *, everything: bool = False, seed: int | None = None) -> list[Verdict]:
+def verify(run: RunFolder, share: float = 0.1, *, everything: bool = False, seed: int | None = None) -> list[Verdict]:
     """Judge a run again: its files and seal, then cell by cell; `sound` says whether all agree."""
     with here():
         return verify_run(_folder(run), share, everything=everything, seed=seed)
 
 
-def report(runs: Place | Sequence[Place], out: Path | str | None = None) -> Path:
+def report(runs: RunFolder | Sequence[RunFolder], out: Path | str | None = None) -> Path:
     """Write the report of one or more runs; the path of the page."""
     several = [runs] if isinstance(runs, Path | str | RunResult) else list(runs)
     if out is None:  # the page goes into the folder of the first
@@ -145,5 +145,5 @@ def compete(
         return Ranked(competition.folder, tuple(faults), (), alive, competition=competition, ranking=ranking)
 
 
-def _folder(run: Place) -> Path:
+def _folder(run: RunFolder) -> Path:
     return run.folder if isinstance(run, RunResult) else Path(run)

@@ -101,7 +101,7 @@ def _codes(text: str, scheme: Scheme) -> dict[int, int]:
             name, colour = line.split(":")[:2]
             red, green, blue = (int(part) for part in colour.split(","))
             if name in scheme.classes or name not in (VOID_NAME, "background"):
-                label = scheme.place(name)
+                label = scheme.index(name)
             else:
                 label = scheme.void if name == VOID_NAME else int(scheme.blank(1, 1)[0, 0])
             codes[colour_code((red, green, blue))] = label
