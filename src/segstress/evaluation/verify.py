@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from ..attacks.alone import by_parts
-from ..attacks.multi_attack import first_wrong
+from ..attacks.multi_attack import first_fooled
 from ..attacks.search.feasible import norms
 from ..core import Batch, Result, seed_of, seeded
 from ..data import datasets, resize, stack
@@ -283,15 +283,16 @@ def _together(
     Return what is wrong, and the images whose counts differ by so little that rounding might do it."""
     problems, doubtful = [], set()
     for id_ in sorted({key.partition("|")[2] for key in kept}):
-        batch = _batch(referee, id_)
+        batch = referee.towards_goal(_batch(referee, id_))
         together = _predict(referee, batch.images)
         again = {}
         for number in range(1, spec["number"] + 1):
             pixels = torch.from_numpy(kept[f"attack-{number}|{id_}"])[None].to(batch.images)
-            together = first_wrong(batch, together, _predict(referee, pixels))
+            together = first_fooled(batch, together, _predict(referee, pixels))
             again[id_, f"cumulative-{number}"] = _count(referee, batch, together)
         if spec["every_iterate"]:  # which also fools what only steps on the way did, and those are not kept
-            again = {key: tally for key, tally in again.items() if stored[key][:, HITS].sum() > tally[:, HITS].sum()}
+            more = {key for key, tally in again.items() if stored[key][:, HITS].sum() > tally[:, HITS].sum()}
+            again = {key: again[key] for key in more if batch.goal is None}  # a goal may be right
         for (image, goal), tally in again.items():
             before = {goal: stored[image, goal]} if (image, goal) in stored else {}
             fault = differs(image, goal, before, {goal: tally}, exact=referee.numerics.batch_size == 1)

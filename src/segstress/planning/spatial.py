@@ -28,12 +28,12 @@ def corruption_specs(
 
 
 def multi_attack_spec(
-    side: int, position: str, steps: int, eps: str, number: int = 3, loss: str = "ce"
+    side: int, position: str, steps: int, eps: str, number: int = 3, loss: str = "ce", target: str | None = None
 ) -> dict[str, Any]:
     """Write the region-aware multi-attack on one square, with the step of the paper."""
     return {
         "kind": "multi-attack",
-        "threat": {"radius": eps},
+        "threat": {"radius": eps, "target": target},
         "region": {"kind": "box", "position": position, "height": side, "width": side},
         "attack": {"kind": "pgd", "steps": steps, "step": "4/255", "random_start": False, "loss": loss},
         "number": number,
