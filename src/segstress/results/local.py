@@ -113,7 +113,8 @@ class LocalResult:
         if not self.region:
             return math.nan
         inside = self.clean["inside"][..., ACTUAL].sum() if "inside" in self.clean else 0
-        return float(inside / self.clean["all"][..., ACTUAL].sum())
+        valid = self.clean["all"][..., ACTUAL].sum()
+        return float(inside / valid) if valid else math.nan
 
     def spread(self, figure: str) -> float:
         """Divide damage outside by damage inside, both weighed by their area; NaN without damage inside."""

@@ -30,6 +30,9 @@ def verdict(results: Sequence[LocalResult]) -> str:
         own = [result for result in results if result.model == model]
         worst, zone = _worst(own)
         clean = worst.score_interval(HEADLINE, "all", "clean")
+        if math.isnan(clean.value):
+            sentences.append(f"Nothing could be measured of {model}.")
+            continue
         inside = worst.rce(HEADLINE, "inside")
         there = "" if math.isnan(inside) or zone == "all" else f", {percent(inside)} % inside of it"
         sentences.append(
