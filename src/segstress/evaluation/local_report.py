@@ -11,6 +11,7 @@ from ..reports.local.page import write_local
 from ..results.lacking import alarms
 from ..results.local import LocalResult
 from ..results.local_results import read_local, scenes
+from ..results.records import read_record
 from ..results.run import Run
 from ..results.seal import check_whole
 
@@ -24,4 +25,5 @@ def spatial_report(
     if not results:
         raise BadInput(f"{run.folder} holds no corruption and no localized attack; expected a run of segstress spatial")
     notes = [*warnings, *alarms(run)]
-    return write_local(run.folder / "spatial", run.folder.resolve().name, results, scenes(run), alarms=notes, **extra)
+    about: dict[str, Any] = {"alarms": notes, "record": read_record(run), **extra}
+    return write_local(run.folder / "spatial", run.folder.resolve().name, results, scenes(run), **about)

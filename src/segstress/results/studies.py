@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from ..core import BadInput, Perturbation, format_radius, perturbations
 from ..runtime import Cell, read_json
 from .gap import remaining_gap
 from .part_frames import erased_frames, parts_frames
+from .provenance import provenance
 from .run import Arrays, Run
 from .study import AttackSelection, Floor, Frame, ImageRow, Objects, Outcome, Study
 
@@ -80,7 +80,7 @@ def study_of(run: Run, clean: Cell, members: Members, unanswered: Sequence[Pertu
         objects=_objects(run, clean, members, unanswered, ids),
         frames=_frames(run, clean, joint, ids),
         warnings=_warnings(base),
-        provenance=_provenance(run, clean),
+        provenance=provenance(run, clean),
         ball=str(threat).replace(f" {format_radius(threat.radius)}", "") if threat else "",
         choice=_choice(run, joint),
         done_at=run.plan.done_at,
@@ -234,19 +234,3 @@ def frame_of(
 def _warnings(base: Outcome) -> tuple[str, ...]:
     """Return what is to be said of images apart from attacks: unreadable, skipped or converted, each once."""
     return tuple(dict.fromkeys(f"{row.image}: {row.message}" for row in base.rows if row.message))
-
-
-def _provenance(run: Run, clean: Cell) -> Mapping[str, str]:
-    environment, preprocess = run.environment, clean.model.get("preprocess")
-    named = {"preprocess": f"{preprocess}, straight-through gradient"} if preprocess else {}
-    return {
-        "model": json.dumps(clean.model),
-        **named,
-        "model hash": clean.fingerprints["model"],
-        "data": json.dumps(clean.data),
-        "data hash": clean.fingerprints["data"],
-        "seed": str(clean.seed),
-        "numerics": ", ".join(f"{key} {value}" for key, value in environment["numerics"].items()),
-        "versions": ", ".join(f"{key} {value}" for key, value in environment["versions"].items()),
-        "machine": ", ".join(environment["machine"].values()),
-    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,10 @@ from segstress.reports.kit import Drawing, PageFiles
 from segstress.reports.local.ensemble import Step, drawing, reversed_roles, sweep
 from segstress.reports.local.ensemble import headline as trade_off
 from segstress.reports.local.figures import DRAWINGS
-from segstress.reports.local.page import OUTLINE, headline, leaner, outlined
+from segstress.reports.local.page import OUTLINE, leaner, outlined
 from segstress.reports.local.tables import attacked, common, masks, overview, scores
-from segstress.results.local import LocalResult, known_mean
+from segstress.reports.local.verdict import headline, points, verdict
+from segstress.results.local import LocalResult, known_mean, mean_rce
 from segstress.results.study import Frame
 
 
@@ -105,7 +107,7 @@ def test_cd_and_retention_against_the_first_model():
     assert rows["b"][6] == pytest.approx(lost["b"] / lost["a"])
     assert rows["b"][7] == pytest.approx((lost["b"] - 2 * (1 - clean)) / (lost["a"] - 2 * (1 - clean)))
     mean = np.mean([s.score("cmiou", "all") for s in second])
-    assert rows["b"][5] == pytest.approx(mean / clean)
+    assert rows["b"][5].value == pytest.approx(mean / clean)
 
 
 def test_mean_and_worst_of_several_masks():
@@ -113,8 +115,8 @@ def test_mean_and_worst_of_several_masks():
         [spot(hits, place=patches(ratio)) for hits, ratio in (((4, 2), 0.5), ((2, 1), 0.5), ((4, 0), 0.25))]
     ).rows
     assert row[4:6] == (0.5, 2)
-    assert row[6] == pytest.approx((0 + 0.5) / 2)
-    assert row[7] == pytest.approx(0.5)
+    assert row[6].value == pytest.approx((0 + 0.5) / 2)
+    assert row[7].value == pytest.approx(0.5)
 
 
 def test_best_single_attack_and_all_together():
@@ -127,9 +129,9 @@ def test_best_single_attack_and_all_together():
     found = [outside(goal, right) for goal, right in goals.items()]
     (row,) = attacked(found).rows
     assert row[6] == 2
-    assert row[8] == found[1].score("mean_accuracy", "outside")
-    assert row[9] == found[3].score("mean_accuracy", "outside")
-    assert row[9] < row[8] < row[7]
+    assert row[8].value == found[1].score("mean_accuracy", "outside")
+    assert row[9].value == found[3].score("mean_accuracy", "outside")
+    assert row[9].value < row[8].value < row[7].value
 
 
 def test_the_page_says_once_what_every_row_says():
@@ -275,3 +277,28 @@ def test_a_map_of_places_is_the_mean_over_what_was_done_there():
     loss = [each.rce("mean_accuracy", "outside") for each in found]
     assert loss[1] > loss[0]
     assert grid == pytest.approx([(loss[0] + loss[1]) / 2, loss[2]])
+
+
+def test_the_mean_of_results_is_weighed_by_the_same_images():
+    """Two results that mirror each other image by image: their mean is sure where neither of them is."""
+
+    def lost(first, second):
+        whole = counts(((10, 10, 10),), ((10, 10, 10),))
+        left = whole.copy()
+        left[:, 0, 0] -= (first, second)
+        return LocalResult("m", "d", "fog", 1.0, 0, 0, "box", None, "any", {"all": whole}, {"all": left})
+
+    both = [lost(1, 5), lost(5, 1)]
+    alone = both[0].rce_interval("accuracy", "all")
+    mean = mean_rce(both, "accuracy", "all")
+    assert mean.value == pytest.approx(0.3)
+    assert mean.high - mean.low < 1e-9 < alone.high - alone.low
+    other = replace(both[0], data="another")
+    assert math.isnan(mean_rce([both[1], other], "accuracy", "all").low), "other images: no common weights"
+
+
+def test_the_verdict_names_every_model_and_what_is_not_whole():
+    text = verdict([spot((3, 0), model="a"), spot((1, 0), model="b")])
+    assert text.index("a has ") < text.index("b has ")
+    marked = {point.name: point.good for point in points([spot()], None, 2)}
+    assert marked == {"Looked at": True, "INCOMPLETE": False}

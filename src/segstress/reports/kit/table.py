@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -38,6 +38,8 @@ class Table:
     lead: str = ""  # above the rows, in the page
     folded: bool = False  # closed in the page until someone opens it
     beside: int = 0  # rows at the end that are there for comparison only, and never printed in bold
+    links: Mapping[tuple[int, int], str] = field(default_factory=dict)  # (row, column) -> address in the page
+    tints: Mapping[tuple[int, int], float] = field(default_factory=dict)  # -1 (harm) to 1 (calm): colour of a cell
 
     def __post_init__(self) -> None:
         """Refuse a row that does not fit below the columns."""
