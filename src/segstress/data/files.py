@@ -19,7 +19,7 @@ from ..core import BadImage, BadInput, settings
 from ..core.errors import printable
 from ..core.file_hashes import file_hashes
 from .arrays import PLAIN, Encoding
-from .dataset import Dataset, Sample
+from .dataset import READERS, Dataset, Sample
 from .labelling import UNKNOWN, VOID, Codes, translate, unknown_codes
 from .reading import SUFFIXES, read_image, read_mask
 
@@ -71,6 +71,11 @@ class Files(Dataset):
     def name(self) -> str:
         """The folder's own name."""
         return self.root.resolve().name
+
+    @property
+    def readers(self) -> int:
+        """Return how many threads may read it at once."""
+        return READERS
 
     @cached_property
     def _pairs(self) -> dict[str, Pair]:

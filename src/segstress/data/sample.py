@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -32,3 +32,12 @@ def stack(samples: Sequence[Sample]) -> Batch:
         labels=torch.stack([sample.labels for sample in samples]),
         valid=torch.stack([sample.valid for sample in samples]),
     )
+
+
+def by_size(samples: Sequence[Sample], most: int) -> Iterator[list[Sample]]:
+    """Yield groups of one size and at most so many, in the order of their first image."""
+    groups: dict[tuple[int, ...], list[Sample]] = {}
+    for sample in samples:
+        groups.setdefault(tuple(sample.image.shape), []).append(sample)
+    for group in groups.values():
+        yield from (group[first : first + most] for first in range(0, len(group), most))

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator
 
 from ..core import BadImage, BadInput, settings
 from ..core.file_hashes import file_hashes
-from .dataset import datasets
+from .dataset import READERS, datasets
 from .pool import Pool, unlabelled
 from .reading import decode_image
 from .sample import Sample
@@ -61,6 +61,11 @@ class Tar(Pool):
         if self.member is None:
             return table
         return table.filter(pa.array([end_of(name) in self.member for name in _names(table)], pa.bool_()))
+
+    @property
+    def readers(self) -> int:
+        """Return how many threads may read it at once; a compressed shard is unpacked in its order, by one."""
+        return 1 if any(map(is_compressed, self._shards.values())) else READERS
 
     def ids(self) -> list[str]:
         """Return shard and name in it."""
