@@ -49,7 +49,9 @@ def prepare(folder: Path) -> Competition:
     source.write_text(DEADLY)
     models = [f"factory:{source}:net", "compact:cnn?seed=0"]
     pool = f"shapes:pool?count={IMAGES}&size=16"
-    competition = begin(read_contest({"models": models, "pool": pool, "shard_size": SHARD, "numerics": {"batch_size": 1}}), folder)
+    competition = begin(
+        read_contest({"models": models, "pool": pool, "shard_size": SHARD, "numerics": {"batch_size": 1}}), folder
+    )
     competition.index(Progress(), RunOptions(workers=1))
     return competition
 

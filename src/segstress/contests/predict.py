@@ -104,8 +104,9 @@ def _failed(image: str, reason: str) -> dict[str, Any]:
 
 
 def _histogram(image: str, labels: np.ndarray, vocabulary: Vocabulary) -> dict[str, Any]:
-    pixels = np.bincount(labels[labels != vocabulary.scheme.void], minlength=1)
+    pixels = np.bincount(labels.ravel())
     shown = np.flatnonzero(pixels)
+    shown = shown[shown != vocabulary.scheme.void]
     row = {"image": image, "status": "ok", "message": "", "size": labels.size}
     return row | {"classes": shown.tolist(), "pixels": pixels[shown].tolist()}
 

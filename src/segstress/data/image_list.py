@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 from ..core import BadInput, settings
 from ..core.file_hashes import file_hashes
 from .dataset import READERS, datasets
-from .pool import Pool, unlabelled
+from .pool import Pool
 from .reading import read_image
-from .sample import Sample
+from .sample import Sample, unlabelled
 
 
 @datasets.register("list")

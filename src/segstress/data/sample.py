@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from ..core import Batch
+from .reading import Picture
 
 
 @dataclass(frozen=True)
@@ -41,3 +42,9 @@ def by_size(samples: Sequence[Sample], most: int) -> Iterator[list[Sample]]:
         groups.setdefault(tuple(sample.image.shape), []).append(sample)
     for group in groups.values():
         yield from (group[first : first + most] for first in range(0, len(group), most))
+
+
+def unlabelled(id: str, picture: Picture) -> Sample:
+    """Make a sample without a valid pixel."""
+    nothing = torch.zeros(picture.pixels.shape[1:], dtype=torch.int64)
+    return Sample(id, picture.pixels, nothing, nothing.bool(), picture.source, picture.notes)

@@ -15,9 +15,9 @@ from pydantic import BeforeValidator
 from ..core import BadImage, BadInput, settings
 from ..core.file_hashes import file_hashes
 from .dataset import READERS, datasets
-from .pool import Pool, unlabelled
+from .pool import Pool
 from .reading import decode_image
-from .sample import Sample
+from .sample import Sample, unlabelled
 from .tar_index import ENDINGS, find_image, is_compressed, list_images, read_bytes, title
 
 UNPACKING = Lock()  # threads share the place up to which a compressed shard is unpacked
