@@ -142,7 +142,8 @@ def begin(contest: Contest, folder: Path, part: str = "", *, streamed: bool = Fa
     streamed = streamed or (folder / STREAM).exists()
     pool = digest(datasets.spec(data)) if streamed else data.fingerprint()
     trial = try_out(contest, entrants, data)
-    vocabulary, contest = find_vocabulary(contest, trial.outputs, data), settle(contest, trial, folder)
+    vocabulary = find_vocabulary(contest, trial.outputs, data)
+    contest = settle(contest, trial, folder, 0 if streamed else len(data))  # a streamed pool is not listed first
     with share(folder, part) as sharing, sharing.turn():
         admit(folder, contest)
         _check_kept(folder / ENTRANTS, vocabulary, pool)

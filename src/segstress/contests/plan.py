@@ -17,7 +17,7 @@ from ..competition.select import Rule
 from ..competition.vocabulary import Vocabulary, read_vocabulary
 from ..core import BadInput, import_source, settings, to_plain
 from ..core.files import write
-from ..core.quantities import Count, CountOrNone
+from ..core.quantities import CountOrNone
 from ..data import Dataset, readable
 from ..data import load as load_data
 from ..models import Model, fingerprint, models
@@ -26,9 +26,11 @@ from ..models.pruned import rivals
 from ..planning.batching import parameters, settled
 from ..planning.battery_files import Specs
 from ..planning.reading import checked, read_file, read_yaml
+from ..planning.sharding import images_per_shard
 from ..runtime import Numerics
 
 FILE = "contest.yaml"
+WHOLE_BLOCKS = 32  # images: shards of so many, or a multiple, never part images that meet a model together
 
 
 @settings
@@ -43,7 +45,7 @@ class Contest:
     scale: str = "pool"  # bounds on class size: pool (quartiles), none, voc, a YAML table, or labelled data
     rule: Rule = Rule()
     copies: CountOrNone = 0  # pruned rivals of the first model
-    shard_size: Count = 32  # images written at a time; kept as begun
+    shard_size: CountOrNone = 0  # images written at a time, kept as begun; 0 = as their bytes allow
     plugins: list[str] = Field(default_factory=list)
     numerics: Numerics = Numerics()
 
@@ -131,13 +133,18 @@ def try_out(contest: Contest, entrants: list[Entrant], data: Dataset) -> Trial:
     return Trial(outputs, sample.labels.numel(), tuple(sizes))
 
 
-def settle(contest: Contest, trial: Trial, folder: Path) -> Contest:
-    """Say how many images go through a model at once: as asked, as the folder was begun, else by the rule."""
-    begun = folder / FILE
-    numerics = contest.numerics
-    if not numerics.batch_size and begun.exists():  # earlier versions wrote 0, and had one image
-        numerics = replace(numerics, batch_size=read_contest(begun).numerics.batch_size or 1)
-    return replace(contest, numerics=settled(numerics, lambda: trial.pixels, trial.parameters))
+def settle(contest: Contest, trial: Trial, folder: Path, images: int) -> Contest:
+    """Say how many images go through a model at once, and into a shard: as asked, as begun, else by the rules."""
+    numerics, shard_size = contest.numerics, contest.shard_size
+    if (folder / FILE).exists():
+        begun = read_contest(folder / FILE)
+        size = numerics.batch_size or begun.numerics.batch_size or 1  # earlier versions wrote 0, and had one image
+        numerics, shard_size = replace(numerics, batch_size=size), shard_size or begun.shard_size
+    return replace(
+        contest,
+        numerics=settled(numerics, lambda: trial.pixels, trial.parameters),
+        shard_size=shard_size or WHOLE_BLOCKS * -(-images_per_shard(images, 1, trial.pixels) // WHOLE_BLOCKS),
+    )
 
 
 def read_contest(source: Path | Mapping[str, Any]) -> Contest:
