@@ -14,6 +14,7 @@ from ..results.local_results import read_local, scenes
 from ..results.records import read_record
 from ..results.run import Run
 from ..results.seal import check_whole
+from ..results.strikes import read_strikes
 
 
 def spatial_report(
@@ -25,5 +26,5 @@ def spatial_report(
     if not results:
         raise BadInput(f"{run.folder} holds no corruption and no localized attack; expected a run of segstress spatial")
     notes = [*warnings, *alarms(run)]
-    about: dict[str, Any] = {"alarms": notes, "record": read_record(run), **extra}
+    about: dict[str, Any] = {"alarms": notes, "record": read_record(run), "strikes": read_strikes(run), **extra}
     return write_local(run.folder / "spatial", run.folder.resolve().name, results, scenes(run), **about)

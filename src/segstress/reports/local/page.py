@@ -13,6 +13,7 @@ from scipy import ndimage
 
 from ...results.local import LocalResult, ModelFrames
 from ...results.record import RunRecord
+from ...results.strikes import StrikeFrames
 from ...results.study import Frame
 from ..kit.drawing import Drawing
 from ..kit.export import show
@@ -22,6 +23,7 @@ from ..kit.pictures import GalleryPicture, Strip, legend, paint, photograph
 from ..kit.table import Table
 from ..kit.verdict import provenance
 from .figures import DRAWINGS
+from .strikes import strike_strips
 from .tables import TABLES
 from .verdict import headline, points, verdict
 
@@ -38,6 +40,7 @@ def write_local(
     alarms: Sequence[str] = (),
     lead: str = "",
     record: RunRecord | None = None,
+    strikes: Sequence[StrikeFrames] = (),
 ) -> Path:
     """Write the page of localized damage, the tables and figures that are given first; its path.
 
@@ -47,7 +50,7 @@ def write_local(
         made = (table for table in (*tables, *files.make(Table, TABLES, results)) if table.rows)
         every = [*map(leaner, made), *([provenance(record)] if record else ())]
         figures = (*drawings, *files.make(Drawing, DRAWINGS, results))
-        part = files.part("", every, figures, strips(scenes))
+        part = files.part("", every, figures, (*strips(scenes), *strike_strips(strikes)))
         maps = (m for scene in scenes for f in scene.frames.values() for m in (f.truth, f.clean, f.prediction))
         return {
             "title": title,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import groupby
 
 from ...metrics import metrics
 from ...metrics.intervals import Interval
 from ...results.local import FIGURES, HEADLINE, NOTHING, LocalResult, mean_rce, mean_score
 from ..kit.table import Cell, Column, Rows, Table
+from .all_corruptions import all_corruptions
 
 ZONES = ("inside", "outside", "all")
 KEYS = (
@@ -81,11 +83,12 @@ def overview(results: Sequence[LocalResult]) -> Table:
     done = list(dict.fromkeys((result.what, result.strength) for result in results))
     damages = {(result.model, result.data, result.where, result.what, result.strength): result for result in results}
     lines = {key[:3]: result for key, result in damages.items()}
+    rank = partial(Column, kind="interval", best="highest" if len({line[1:] for line in lines}) == 1 else "", top=2)
     columns = (
         *(*KEYS[:2], KEYS[5]),
-        Column("clean", "Clean", "interval"),
+        rank("clean", "Clean"),
         *(
-            Column(f"{what} {strength} {zone}", f"{what} {strength}, {zone}", "interval")
+            rank(f"{what} {strength} {zone}", f"{what} {strength}, {zone}")
             for what, strength in done
             for zone in ZONES[:2]
         ),
@@ -97,7 +100,8 @@ def overview(results: Sequence[LocalResult]) -> Table:
         )
         for line, result in lines.items()
     )
-    return Table("overview", "Inside and outside of what was damaged", columns, rows, "Class-mean accuracy.")
+    note = "Class-mean accuracy; the two best models of a column in bold, where all saw the same regions."
+    return Table("overview", "Inside and outside of what was damaged", columns, rows, note)
 
 
 def _score(result: LocalResult | None, zone: str) -> Interval:
@@ -213,4 +217,11 @@ def _mean_and_worst(results: Sequence[LocalResult], zone: str) -> tuple[Interval
     return mean_rce(known, HEADLINE, zone), worst.rce_interval(HEADLINE, zone)
 
 
-TABLES = {"overview": overview, "attacked": attacked, "common": common, "masks": masks, "scores": scores}
+TABLES = {
+    "overview": overview,
+    "all-corruptions": all_corruptions,
+    "attacked": attacked,
+    "common": common,
+    "masks": masks,
+    "scores": scores,
+}
