@@ -1,4 +1,4 @@
-"""What a competition costs: agreement of all pairs, what predicting adds to the model, selection from stored scores.
+"""What a competition costs: agreement of all pairs, selection from stored scores.
 
 `python bench/competition.py --images 1000000` writes about 1 GB of made-up scores into a temporary folder. The last
 figure, growth to ten million images, needs no files: scores are drawn shard by shard.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import shutil
 import statistics
 import subprocess
 import sys
@@ -28,16 +27,11 @@ from segstress.competition.select import Candidates, Rule
 from segstress.competition.thresholds import any_size
 from segstress.competition.vocabulary import Vocabulary
 from segstress.contests.plan import Entrant, read_contest
-from segstress.contests.predict import PredictWork, _model
 from segstress.contests.select import select
-from segstress.contests.store import INDEX, ROWS, ContestStore, Part, write_table
-from segstress.data import datasets, load
-from segstress.metrics.counts import predict as labels_of
-from segstress.models import models
-from segstress.runtime import Numerics
+from segstress.contests.store import INDEX, ROWS, ContestStore, write_table
 
 MODELS, CLASSES, SIDE = 10, 21, 512
-PAIR_LIMIT, PREDICT_LIMIT, GROWTH_LIMIT, MEMORY_LIMIT = 0.75, 1.10, 12.0, 2.0  # ratios, and GiB
+PAIR_LIMIT, GROWTH_LIMIT, MEMORY_LIMIT = 0.75, 12.0, 2.0  # ratios, and GiB
 SHARD = 10_000
 FIELD = [Entrant(f"model{number}", {}, "0") for number in range(MODELS)]
 WORDS = Vocabulary(tuple(f"class {number}" for number in range(CLASSES)), background=0)
@@ -81,30 +75,6 @@ def bench_pairs() -> bool:
         f"all 45 pairs at {SIDE}x{SIDE}: {1000 * ours:.1f} ms, plain {1000 * plain:.1f} ms, {ratio:.2f} <= {PAIR_LIMIT}"
     )
     return ratio <= PAIR_LIMIT
-
-
-def bench_predict(folder: Path) -> bool:
-    """Predicting and keeping a map against reading, forward and argmax alone."""
-    data = load("shapes:pool?count=2&size=768")
-    entrant = Entrant("model", models.spec(models.build("compact:cnn")), "0")
-    words = Vocabulary(tuple(data.classes), 0)
-    part = Part(tuple(data.ids()), tuple(data.ids()))
-    work = PredictWork(folder, json.dumps(datasets.spec(data), sort_keys=True), 2, words, Numerics())
-    network = _model(json.dumps(entrant.spec, sort_keys=True), Numerics())
-
-    @torch.no_grad()
-    def bare() -> None:
-        for name in data.ids():
-            labels_of(network(data.read(name).image[None]))
-
-    def ours() -> None:
-        shutil.rmtree(folder / "models", ignore_errors=True)  # else the maps are there already
-        work((entrant, part))
-
-    mine, plain = paired(ours, bare, 9)
-    each, ratio = plain / len(data.ids()), mine / plain
-    print(f"predict: {ratio:.3f} of read + forward + argmax ({1000 * each:.0f} ms an image) <= {PREDICT_LIMIT}")
-    return ratio <= PREDICT_LIMIT and each >= 0.2
 
 
 def write_scores(folder: Path, images: int) -> None:
@@ -193,7 +163,7 @@ def main() -> None:
         timed_select(given.select)
         return
     with tempfile.TemporaryDirectory() as folder:
-        held = [bench_pairs(), bench_predict(Path(folder)), bench_select(Path(folder), given.images)]
+        held = [bench_pairs(), bench_select(Path(folder), given.images)]
     bench_growth(given.simulated)
     sys.exit(0 if all(held) else 1)
 

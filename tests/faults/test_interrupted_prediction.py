@@ -1,4 +1,4 @@
-"""Prediction for a competition, killed at seeded moments: a finished image is never predicted again."""
+"""Prediction for a competition, killed at seeded moments: an image that was put away is never predicted again."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from segstress.contests.compete import Competition, begin, reopen
 from segstress.contests.journal import Journal
 from segstress.contests.plan import read_contest
 from segstress.core import BadInput
+from segstress.data.pipeline import AHEAD
 from segstress.runtime import Progress, RunOptions
 
 IMAGES, SHARD, KILLS = 17, 6, 3
@@ -48,7 +49,9 @@ def prepare(folder: Path) -> Competition:
     source.write_text(DEADLY)
     models = [f"factory:{source}:net", "compact:cnn?seed=0"]
     pool = f"shapes:pool?count={IMAGES}&size=16"
-    competition = begin(read_contest({"models": models, "pool": pool, "shard_size": SHARD}), folder)
+    competition = begin(
+        read_contest({"models": models, "pool": pool, "shard_size": SHARD, "numerics": {"batch_size": 1}}), folder
+    )
     competition.index(Progress(), RunOptions(workers=1))
     return competition
 
@@ -63,7 +66,7 @@ def results(competition: Competition) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_kill_costs_the_image_in_hand_and_nothing_else(
+def test_a_kill_costs_the_images_in_hand_and_nothing_else(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, killed = prepare(tmp_path / "whole"), prepare(tmp_path / "killed")
@@ -79,7 +82,7 @@ def test_a_kill_costs_the_image_in_hand_and_nothing_else(
         assert process.exitcode == -signal.SIGKILL
     monkeypatch.setenv("DEADLY", "never")
     predict(killed.folder)
-    assert calls.stat().st_size == IMAGES + KILLS
+    assert IMAGES + KILLS <= calls.stat().st_size <= IMAGES + KILLS * (2 + AHEAD)  # in hand, and being put away
     assert results(killed) == results(whole)
 
 
@@ -88,21 +91,21 @@ def test_a_journal_cut_anywhere_keeps_what_came_before(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "begun.zst")
     ends = [0]
     for image, labels in maps.items():
-        journal.append(image, labels)
+        journal.append({image: labels})
         ends.append(journal.path.stat().st_size)
     data = journal.path.read_bytes()
     for length in range(len(data) + 1):
         journal.path.write_bytes(data[:length])
         kept = sum(end <= length for end in ends) - 1
         assert list(journal.read()) == list(maps)[:kept]
-        journal.append("image9", maps["image0"])
+        journal.append({"image9": maps["image0"]})
         assert list(journal.read()) == [*list(maps)[:kept], "image9"]
 
 
 def test_a_damaged_record_is_dropped(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "begun.zst")
     for image in ("a", "b"):
-        journal.append(image, np.zeros((2, 2), dtype=np.uint8))
+        journal.append({image: np.zeros((2, 2), dtype=np.uint8)})
     data = bytearray(journal.path.read_bytes())
     data[-1] ^= 1
     journal.path.write_bytes(data)
@@ -112,4 +115,4 @@ def test_a_damaged_record_is_dropped(tmp_path: Path) -> None:
 def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "begun.zst").mkdir()
     with pytest.raises(BadInput, match="make room"):
-        Journal(tmp_path / "begun.zst").append("a", np.zeros((2, 2), dtype=np.uint8))
+        Journal(tmp_path / "begun.zst").append({"a": np.zeros((2, 2), dtype=np.uint8)})

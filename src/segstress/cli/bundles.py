@@ -44,7 +44,7 @@ class ExecutionOptions(WorkerOptions):
 
     out: options.Out = None
     part: options.Part = ""
-    shard_size: options.ShardSize = 4
+    shard_size: options.ShardSize = 0
     retry_errors: options.RetryErrors = False
     other_numerics: options.OtherNumerics = False
     plugin: options.Plugins = None

@@ -31,7 +31,7 @@ def index(
     out: own.Out,
     asked: own.ContestOptions,
     common: WorkerOptions,
-    shard_size: options.ShardSize = 32,
+    shard_size: options.ShardSize = 0,
 ) -> None:
     """Begin a competition: look at every image of the pool, mark copies and unreadable files.
 

@@ -73,6 +73,7 @@ class ContestOptions:
     background: Background = None
     chosen: Chosen = 1
     copies: Copies = 0
+    batch_size: options.BatchSize = 0
     threads: options.Threads = 1
     device: options.Device = "cpu"
     plugin: options.Plugins = None
@@ -80,7 +81,7 @@ class ContestOptions:
     def settings(self, pool: str, models: list[str]) -> dict[str, Any]:
         """Return it as a competition understands it."""
         plain = {name: getattr(self, name) for name in ("metric", "scale", "classes", "background", "copies")}
-        numerics = {"device": self.device, "threads": self.threads}
+        numerics = {"device": self.device, "batch_size": self.batch_size, "threads": self.threads}
         return plain | {
             "models": models,
             "pool": pool,

@@ -82,7 +82,10 @@ Part = Annotated[
     str,
     Option("--part", help="This process is i of n that share the folder, e.g. 2/8: for job arrays; see docs/scale.md."),
 ]
-ShardSize = Annotated[int, Option("--shard-size", min=1, help="Images written at a time, rounded up to whole batches.")]
+ShardSize = Annotated[
+    int,
+    Option("--shard-size", min=0, help="Images written at a time, in whole batches; 0 = as bytes and time allow."),
+]
 RetryErrors = Annotated[bool, Option("--retry-errors", help="Try the images again that had errors.")]
 OtherNumerics = Annotated[
     bool, Option("--other-numerics", help="Go on although the run was begun with other numerics.")

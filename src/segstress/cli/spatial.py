@@ -60,6 +60,7 @@ def multi_attack(
     steps: own.Steps = "50",
     eps: own.Radii = "16/255",
     loss: own.Loss = "ce",
+    target: options.Target = None,
     every_iterate: own.EveryIterate = False,
     distances: own.Distances = "",
     battery: own.BatteryName = None,
@@ -71,7 +72,7 @@ def multi_attack(
     from ..planning.spatial import multi_attack_spec, spatial_battery
 
     specs = [
-        multi_attack_spec(side, anchor, count, radius, number, loss)
+        multi_attack_spec(side, anchor, count, radius, number, loss, target)
         | {"every_iterate": every_iterate, "distances": _numbers(distances)}
         for side in _whole(box)
         for anchor in position.split(",")

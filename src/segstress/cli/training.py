@@ -120,6 +120,7 @@ def _conclude(made: Path, save_as: Path | None, data: Any) -> None:
         for suffix in (".safetensors", ".json"):
             shutil.copyfile(made.with_suffix(suffix), save_as.with_suffix(suffix))
     console.print(f"Model: {made}", soft_wrap=True)
+    console.print(f"Page: {shlex.join(['segstress', 'report', str(made.parent)])}", soft_wrap=True)
     console.print(f"Next: {_next(made, data)}", soft_wrap=True)
 
 

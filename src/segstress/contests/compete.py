@@ -22,7 +22,7 @@ from ..runtime.sharing import Sharing, share
 from .compare import compare
 from .images import ContestImages
 from .index import index
-from .plan import Contest, Entrant, admit, find_entrants, find_vocabulary, read_contest
+from .plan import Contest, Entrant, admit, find_entrants, find_vocabulary, read_contest, settle, try_out
 from .predict import forget_errors, predict
 from .rank import by_truth, by_votes
 from .select import Selection, find, read_members, select
@@ -141,7 +141,9 @@ def begin(contest: Contest, folder: Path, part: str = "", *, streamed: bool = Fa
     entrants, data = find_entrants(contest), contest.data()
     streamed = streamed or (folder / STREAM).exists()
     pool = digest(datasets.spec(data)) if streamed else data.fingerprint()
-    vocabulary = find_vocabulary(contest, entrants, data)
+    trial = try_out(contest, entrants, data)
+    vocabulary = find_vocabulary(contest, trial.outputs, data)
+    contest = settle(contest, trial, folder, 0 if streamed else len(data))  # a streamed pool is not listed first
     with share(folder, part) as sharing, sharing.turn():
         admit(folder, contest)
         _check_kept(folder / ENTRANTS, vocabulary, pool)

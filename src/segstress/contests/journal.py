@@ -1,7 +1,8 @@
-"""Label maps of a shard that is not whole yet: an interruption loses the image in hand, and none before it."""
+"""Label maps of a shard that is not whole yet: an interruption loses the pass in hand, and none before it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +22,9 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def append(self, image: str, labels: np.ndarray) -> None:
-        """Add one finished map."""
-        record = pack({image: labels})
+    def append(self, maps: Mapping[str, np.ndarray]) -> None:
+        """Add the maps of images that met the model together."""
+        record = pack(maps)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with self.path.open("ab") as file:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,22 @@ from pydantic import Field
 from ..competition.discrepancy import concordances
 from ..competition.select import Rule
 from ..competition.vocabulary import Vocabulary, read_vocabulary
-from ..core import BadImage, BadInput, import_source, settings, to_plain
+from ..core import BadInput, import_source, settings, to_plain
 from ..core.files import write
-from ..core.quantities import Count, CountOrNone
-from ..data import Dataset, resize
+from ..core.quantities import CountOrNone
+from ..data import Dataset, readable
 from ..data import load as load_data
 from ..models import Model, fingerprint, models
 from ..models import load as load_model
 from ..models.pruned import rivals
+from ..planning.batching import parameters, settled
 from ..planning.battery_files import Specs
 from ..planning.reading import checked, read_file, read_yaml
+from ..planning.sharding import images_per_shard
 from ..runtime import Numerics
 
 FILE = "contest.yaml"
+WHOLE_BLOCKS = 32  # images: shards of so many, or a multiple, never part images that meet a model together
 
 
 @settings
@@ -42,7 +45,7 @@ class Contest:
     scale: str = "pool"  # bounds on class size: pool (quartiles), none, voc, a YAML table, or labelled data
     rule: Rule = Rule()
     copies: CountOrNone = 0  # pruned rivals of the first model
-    shard_size: Count = 32  # images written at a time; kept as begun
+    shard_size: CountOrNone = 0  # images written at a time, kept as begun; 0 = as their bytes allow
     plugins: list[str] = Field(default_factory=list)
     numerics: Numerics = Numerics()
 
@@ -87,10 +90,9 @@ def find_entrants(contest: Contest) -> list[Entrant]:
     return entrants
 
 
-def find_vocabulary(contest: Contest, entrants: list[Entrant], data: Dataset) -> Vocabulary:
+def find_vocabulary(contest: Contest, outputs: Mapping[str, int], data: Dataset) -> Vocabulary:
     """Return the common classes, checked against what every model really gives for an image of the pool."""
-    names = [entrant.name for entrant in entrants]
-    outputs = _outputs(contest, entrants, data)
+    names = list(outputs)
     if contest.classes is not None:
         try:
             content = read_yaml(contest.classes.read_text(), str(contest.classes))
@@ -106,21 +108,43 @@ def find_vocabulary(contest: Contest, entrants: list[Entrant], data: Dataset) ->
     return vocabulary
 
 
-def _outputs(contest: Contest, entrants: list[Entrant], data: Dataset) -> dict[str, int]:
-    """Count classes that each model gives, seen on the first image of the pool that can be read."""
-    for name in (name for stretch in data.stretches() for name in stretch):
-        try:
-            sample = resize(data.read(name), data.resize)
-        except BadImage:
-            continue
-        outputs = {}
-        for entrant in entrants:
-            model = load_model(entrant.spec).to(contest.numerics.device, contest.numerics.torch_dtype())
-            with torch.no_grad():
-                images = sample.image[None].to(contest.numerics.device, contest.numerics.torch_dtype())
-                outputs[entrant.name] = model(images).shape[1]
-        return outputs
-    raise BadInput(f"pool {data.name}: none of its {len(data.ids())} images can be read")
+@dataclass(frozen=True)
+class Trial:
+    """What was seen when every model was tried on one image."""
+
+    outputs: Mapping[str, int]  # classes that each model gives
+    pixels: int  # of the image as models see it
+    parameters: tuple[int, ...]  # of each model
+
+
+def try_out(contest: Contest, entrants: list[Entrant], data: Dataset) -> Trial:
+    """Let every model look at the first image of the pool that can be read."""
+    names = (name for stretch in data.stretches() for name in stretch)
+    sample = next(readable(data, names), None)
+    if sample is None:
+        raise BadInput(f"pool {data.name}: none of its {len(data.ids())} images can be read")
+    images = sample.image[None].to(contest.numerics.device, contest.numerics.torch_dtype())
+    outputs, sizes = {}, []
+    for entrant in entrants:
+        model = load_model(entrant.spec).to(images.device, images.dtype)
+        sizes.append(parameters(model))
+        with torch.no_grad():
+            outputs[entrant.name] = model(images).shape[1]
+    return Trial(outputs, sample.labels.numel(), tuple(sizes))
+
+
+def settle(contest: Contest, trial: Trial, folder: Path, images: int) -> Contest:
+    """Say how many images go through a model at once, and into a shard: as asked, as begun, else by the rules."""
+    numerics, shard_size = contest.numerics, contest.shard_size
+    if (folder / FILE).exists():
+        begun = read_contest(folder / FILE)
+        size = numerics.batch_size or begun.numerics.batch_size or 1  # earlier versions wrote 0, and had one image
+        numerics, shard_size = replace(numerics, batch_size=size), shard_size or begun.shard_size
+    return replace(
+        contest,
+        numerics=settled(numerics, lambda: trial.pixels, trial.parameters),
+        shard_size=shard_size or WHOLE_BLOCKS * -(-images_per_shard(images, 1, trial.pixels) // WHOLE_BLOCKS),
+    )
 
 
 def read_contest(source: Path | Mapping[str, Any]) -> Contest:

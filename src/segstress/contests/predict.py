@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -10,40 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from torch import nn
 
 from ..competition.vocabulary import Vocabulary
-from ..core import BadImage, BadInput, import_source
+from ..core import import_source
 from ..data import Dataset, Sample, datasets, resize
-from ..metrics.counts import predict as labels_of
-from ..models import ready
+from ..data.pipeline import put_behind, read_blocks
 from ..runtime import Numerics, Progress, RunOptions, start_executor
 from ..runtime.elsewhere import named_files
 from ..runtime.sharing import Sharing
 from .plan import Contest, Entrant
+from .predictor import Labels, Predictor
 from .store import ContestStore, Part
-
-
-@dataclass(frozen=True)
-class Predictor:
-    """How models are loaded, and their answers brought to the common classes."""
-
-    vocabulary: Vocabulary
-    numerics: Numerics
-
-    def model(self, entrant: Entrant) -> nn.Module:
-        """Load a model onto its device."""
-        return ready(entrant.spec, self.numerics.device, self.numerics.torch_dtype())[0]
-
-    @torch.no_grad()
-    def map(self, model: nn.Module, sample: Sample, name: str) -> np.ndarray:
-        """Return the labels of an image as the model of that name sees them."""
-        images = sample.image[None].to(self.numerics.device, self.numerics.torch_dtype())
-        logits = model(images)
-        if logits.shape[-2:] != images.shape[-2:]:
-            raise BadImage(f"the prediction is {tuple(logits.shape[-2:])}, the image {tuple(images.shape[-2:])}")
-        return self.vocabulary.translate(labels_of(logits)[0].cpu().numpy(), name)
 
 
 @dataclass(frozen=True)
@@ -71,24 +49,42 @@ class PredictWork:
         for plugin in self.plugins:
             import_source(plugin)
         entrant, part = unit.entrant, unit.part
+        store = ContestStore(self.folder, self.shard_size)
+        maps, journal, faults = store.begun(entrant, part), store.journal(entrant, part), dict[str, str]()
+        ids = dict(zip(part.names, part.images, strict=True))
+
+        def keep(found: Mapping[str, Labels]) -> None:
+            whole = {ids[name]: labels for name, labels in found.items() if not isinstance(labels, str)}
+            faults.update({ids[name]: labels for name, labels in found.items() if isinstance(labels, str)})
+            if whole:
+                journal.append(whole)
+                maps.update(whole)
+
+        if not maps.keys() >= set(part.images):
+            with put_behind(keep) as put:
+                for found in self._predict(entrant, part.names, {name for name in ids if ids[name] in maps}):
+                    put(found)
+        rows = [
+            _failed(image, faults[image]) if image in faults else _histogram(image, maps[image], self.vocabulary)
+            for image in part.images
+        ]
+        store.write_maps(entrant, part, {image: maps[image] for image in part.images if image in maps}, rows)
+        return unit, [f"{entrant.name} on {image}: {faults[image]}" for image in part.images if image in faults]
+
+    def _predict(self, entrant: Entrant, names: Sequence[str], there: set[str]) -> Iterator[dict[str, Labels]]:
+        """Yield maps, a pass at a time, or what went wrong; passes all of whose maps are there are left out."""
         predictor, data = Predictor(self.vocabulary, self.numerics), open_pool(self.pool)
         model = predictor.model(entrant)
-        store = ContestStore(self.folder, self.shard_size)
-        maps, journal = store.begun(entrant, part), store.journal(entrant, part)
-        rows = []
-        for image, name in zip(part.images, part.names, strict=True):
-            try:
-                if image not in maps:
-                    maps[image] = predictor.map(model, resize(data.read(name), data.resize), entrant.name)
-                    journal.append(image, maps[image])
-                rows.append(_histogram(image, maps[image], self.vocabulary))
-            except Exception as error:
-                if isinstance(error, BadInput) and not isinstance(error, BadImage):
-                    raise
-                rows.append(_failed(image, str(error).splitlines()[0]))
-        store.write_maps(entrant, part, maps, rows)
-        faults = [row for row in rows if row["status"] == "error"]
-        return unit, [f"{entrant.name} on {row['image']}: {row['message']}" for row in faults]
+
+        def read(name: str) -> Sample:
+            return resize(data.read(name), data.resize)
+
+        for block in read_blocks(read, predictor.blocks(names), data.readers):
+            yield {name: fault for name, fault in block.items() if isinstance(fault, str)}
+            for group in predictor.passes([sample for sample in block.values() if not isinstance(sample, str)]):
+                ids = [sample.id for sample in group]
+                if not there.issuperset(ids):
+                    yield dict(zip(ids, predictor.maps(model, group, entrant.name), strict=True))
 
     def give_up(self, unit: ModelShard, reason: str) -> tuple[ModelShard, list[str]]:
         """Note an error for every image of a shard that workers die of, as far as it has no map."""
@@ -108,8 +104,9 @@ def _failed(image: str, reason: str) -> dict[str, Any]:
 
 
 def _histogram(image: str, labels: np.ndarray, vocabulary: Vocabulary) -> dict[str, Any]:
-    pixels = np.bincount(labels[labels != vocabulary.scheme.void], minlength=1)
+    pixels = np.bincount(labels.ravel())
     shown = np.flatnonzero(pixels)
+    shown = shown[shown != vocabulary.scheme.void]
     row = {"image": image, "status": "ok", "message": "", "size": labels.size}
     return row | {"classes": shown.tolist(), "pixels": pixels[shown].tolist()}
 

@@ -19,6 +19,7 @@ LATER = (
     "channels",
     "member",
 )  # settings that came later: where they are not given, earlier results still hold
+READERS = 4  # threads that decode files
 STRETCH = 256  # images of a stretch where nothing says which lie together
 
 
@@ -44,6 +45,11 @@ class Dataset(ABC):
         """Yield all ids, those together that are best read together, in the order of reading."""
         ids = self.ids()
         yield from (tuple(ids[first : first + STRETCH]) for first in range(0, len(ids), STRETCH))
+
+    @property
+    def readers(self) -> int:
+        """Return how many threads may read it at once."""
+        return 1
 
     @property
     @abstractmethod

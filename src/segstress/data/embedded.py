@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 from ..core import BadImage, BadInput, settings
 from ..core.file_hashes import file_hashes, stamp
 from .dataset import datasets
-from .pool import Pool, unlabelled
+from .pool import Pool
 from .reading import decode_image
-from .sample import Sample
+from .sample import Sample, unlabelled
 
 DIGITS = 9  # of a row in an id, so that ids are in the order of rows
 

@@ -19,9 +19,10 @@ from ..core import BadImage, BadInput, settings
 from ..core.errors import printable
 from ..core.file_hashes import file_hashes
 from .arrays import PLAIN, Encoding
-from .dataset import Dataset, Sample
+from .dataset import READERS, Dataset, Sample
 from .labelling import UNKNOWN, VOID, Codes, translate, unknown_codes
 from .reading import SUFFIXES, read_image, read_mask
+from .sample import unlabelled
 
 PROBED = 20  # masks that `check` reads
 
@@ -72,6 +73,11 @@ class Files(Dataset):
         """The folder's own name."""
         return self.root.resolve().name
 
+    @property
+    def readers(self) -> int:
+        """Return how many threads may read it at once."""
+        return READERS
+
     @cached_property
     def _pairs(self) -> dict[str, Pair]:
         return self.find()
@@ -96,6 +102,8 @@ class Files(Dataset):
         if image is None:
             raise BadImage(f"mask {mask} has no image of that name" if mask else f"{self.name} has no image '{id}'")
         picture = read_image(image, self.encoding)
+        if not self.labelled:
+            return unlabelled(id, picture)
         labels = self._labels(image, mask, picture.pixels.shape[1:])
         valid = labels != VOID
         return Sample(
@@ -108,8 +116,6 @@ class Files(Dataset):
         )
 
     def _labels(self, image: Path, mask: Path | None, sides: tuple[int, ...]) -> Int64[ndarray, "h w"]:
-        if not self.labelled:
-            return np.full(sides, VOID)
         if mask is None:
             raise BadImage(f"image {image} has no mask of that name")
         codes = self.read_codes(mask)

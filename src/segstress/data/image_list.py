@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 
 from ..core import BadInput, settings
 from ..core.file_hashes import file_hashes
-from .dataset import datasets
-from .pool import Pool, unlabelled
+from .dataset import READERS, datasets
+from .pool import Pool
 from .reading import read_image
-from .sample import Sample
+from .sample import Sample, unlabelled
 
 
 @datasets.register("list")
@@ -32,6 +32,11 @@ class Listed(Pool):
                 f"{self.root} cannot be read as Parquet with a column '{self.column}' ({str(error).splitlines()[0]})"
             ) from error
         return list(dict.fromkeys(table[self.column].to_pylist()))
+
+    @property
+    def readers(self) -> int:
+        """Return how many threads may read it at once."""
+        return READERS
 
     def ids(self) -> list[str]:
         """Return the paths as they are written."""

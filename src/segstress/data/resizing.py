@@ -122,6 +122,8 @@ def resize_mask(mask: Shaped[Tensor, "*batch h w"], rule: Resize) -> Shaped[Tens
     """Resize labels or masks: each new pixel takes the old one under its centre (`nearest-exact`)."""
     height, width = mask.shape[-2:]
     new_height, new_width = rule.scaled(height, width)
+    if (new_height, new_width) == (height, width):
+        return rule.crop(mask)
     rows, columns = _nearest(height, new_height), _nearest(width, new_width)
     return rule.crop(mask[..., rows.to(mask.device)[:, None], columns.to(mask.device)])
 

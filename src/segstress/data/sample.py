@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from ..core import Batch
+from .reading import Picture
 
 
 @dataclass(frozen=True)
@@ -32,3 +33,18 @@ def stack(samples: Sequence[Sample]) -> Batch:
         labels=torch.stack([sample.labels for sample in samples]),
         valid=torch.stack([sample.valid for sample in samples]),
     )
+
+
+def by_size(samples: Sequence[Sample], most: int) -> Iterator[list[Sample]]:
+    """Yield groups of one size and at most so many, in the order of their first image."""
+    groups: dict[tuple[int, ...], list[Sample]] = {}
+    for sample in samples:
+        groups.setdefault(tuple(sample.image.shape), []).append(sample)
+    for group in groups.values():
+        yield from (group[first : first + most] for first in range(0, len(group), most))
+
+
+def unlabelled(id: str, picture: Picture) -> Sample:
+    """Make a sample without a valid pixel."""
+    nothing = torch.zeros(picture.pixels.shape[1:], dtype=torch.int64)
+    return Sample(id, picture.pixels, nothing, nothing.bool(), picture.source, picture.notes)

@@ -14,10 +14,10 @@ from pydantic import BeforeValidator
 
 from ..core import BadImage, BadInput, settings
 from ..core.file_hashes import file_hashes
-from .dataset import datasets
-from .pool import Pool, unlabelled
+from .dataset import READERS, datasets
+from .pool import Pool
 from .reading import decode_image
-from .sample import Sample
+from .sample import Sample, unlabelled
 from .tar_index import ENDINGS, find_image, is_compressed, list_images, read_bytes, title
 
 UNPACKING = Lock()  # threads share the place up to which a compressed shard is unpacked
@@ -61,6 +61,11 @@ class Tar(Pool):
         if self.member is None:
             return table
         return table.filter(pa.array([end_of(name) in self.member for name in _names(table)], pa.bool_()))
+
+    @property
+    def readers(self) -> int:
+        """Return how many threads may read it at once; a compressed shard is unpacked in its order, by one."""
+        return 1 if any(map(is_compressed, self._shards.values())) else READERS
 
     def ids(self) -> list[str]:
         """Return shard and name in it."""

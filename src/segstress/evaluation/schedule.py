@@ -10,6 +10,7 @@ from ..data import datasets
 from ..planning.battery_files import Battery
 from ..planning.cost import affordable_passes
 from ..planning.plan import Plan
+from ..planning.sharding import images_per_unit
 from ..results.run import Run
 from ..results.studies import CHOICE, read_choices
 from ..results.study import AttackSelection
@@ -86,13 +87,15 @@ def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cel
 def units(plan: Plan, store: Store, phase: Phase, size: int, shard_size: int, *, retry_errors: bool) -> list[Unit]:
     """Cut a phase into whole batches, `shard_size` images or as few more as that takes, and leave out what is there.
 
-    Which images make a batch follows from their places in the phase alone, never from the size of a shard or from what
+    Where that is 0, bytes and time decide, as the plan lets foresee them. Which images make a batch follows from their places in the phase alone, never from the size of a shard or from what
     is missing, since a result may depend on its batch by rounding; and which batches make a unit follows from theirs,
     so that processes which share a run cut alike."""
     pending: list[Unit] = []
-    together, number = -(-shard_size // size), 0
+    number = 0
     for chain in chains(plan, phase.cells, chained=phase.chained):
         ids = phase.ids(chain[0])
+        wished = shard_size or images_per_unit(chain, ids, keep_images=plan.keep_images)
+        together = -(-wished // size)
         again = {"retry_errors": retry_errors, "retry_spared": not phase.chained}
         missing = {cell.key: set(store.missing(cell, ids, **again)) for cell in chain}
         wanted = set().union(*missing.values())

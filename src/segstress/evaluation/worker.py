@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -17,6 +17,7 @@ from torch import nn
 from ..core import BadImage, BadInput, import_source, perturbations
 from ..data import Sample, datasets, readable
 from ..data.ahead import read_ahead
+from ..data.sample import by_size
 from ..metrics.counts import few
 from ..models import ready
 from ..models.folding import fold
@@ -83,7 +84,7 @@ class Worker:
                 samples.append(referee.read(id_))
             except BadImage as error:
                 shard.images.append(row_of(id_, referee.seed) | {"status": "error", "message": str(error)})
-        for group in _by_size(samples, self.numerics.batch_size):
+        for group in by_size(samples, self.numerics.batch_size):
             shard.extend(_evaluate(referee, group))
         for row in shard.images:
             row["batch"] = ids[0]  # by which `verify` knows who met the model together
@@ -126,15 +127,6 @@ def _folded(network: nn.Module, data: str, numerics: Numerics) -> nn.Module:
         with suppress(Exception):  # what the model raises on one image is told in that image's row
             return fold(network, sample.image[None].to(numerics.device, numerics.torch_dtype())).model
     return network
-
-
-def _by_size(samples: Sequence[Sample], most: int) -> Iterator[list[Sample]]:
-    """Yield groups of one size, in the order of their first image."""
-    groups: dict[tuple[int, ...], list[Sample]] = {}
-    for sample in samples:
-        groups.setdefault(tuple(sample.image.shape), []).append(sample)
-    for group in groups.values():
-        yield from (group[first : first + most] for first in range(0, len(group), most))
 
 
 def _evaluate(referee: Referee, samples: Sequence[Sample]) -> Shard:

@@ -85,10 +85,10 @@ class MMSeg(Weighted):
     def legend(self) -> Legend | None:
         """Read classes and colours from the checkpoint, or else from the config; only where their number is right."""
         config = self._read()
-        told = read_checkpoint_legend(self.weights) if self.weights else None
-        told = told or read_config_legend(config)
+        legend = read_checkpoint_legend(self.weights) if self.weights else None
+        legend = legend or read_config_legend(config)
         head = _listed(config.model.decode_head)[-1]
-        return told if told and len(told.names) == (self.classes or head.get("num_classes")) else None
+        return legend if legend and len(legend.names) == (self.classes or head.get("num_classes")) else None
 
     def sources(self) -> tuple[Path, ...]:
         """Return the config and those that it builds on."""

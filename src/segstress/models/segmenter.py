@@ -134,9 +134,9 @@ class Segmenter(nn.Module):
 
     def _resize(self, logits: Tensor, size: torch.Size) -> Tensor:
         if self.interface.upsample == "none":
-            found, wanted = (f"{height} x {width}" for height, width in (logits.shape[-2:], size))
+            given, wanted = (f"{height} x {width}" for height, width in (logits.shape[-2:], size))
             raise BadInput(
-                f"the network gave logits at {found}, expected {wanted}; set upsample=bilinear to resize them"
+                f"the network gave logits at {given}, expected {wanted}; set upsample=bilinear to resize them"
             )
         return functional.interpolate(logits, size=tuple(size), mode="bilinear", align_corners=False)
 
@@ -151,18 +151,18 @@ class Segmenter(nn.Module):
 
 def _pick(output: Any) -> Tensor:
     """Pick the logits of what networks return: a tensor, `.logits`, `["out"]`, `["logits"]` or the first of a tuple."""
-    found = getattr(output, "logits", output)
-    if isinstance(found, Mapping):
-        found = found.get("out", found.get("logits", found))
-    if isinstance(found, tuple | list) and found:
-        found = found[0]
-    if not isinstance(found, Tensor) or found.ndim != 4:
-        shape = f" of shape {tuple(found.shape)}" if isinstance(found, Tensor) else ""
-        raise BadInput(f"the network returned {type(found).__name__}{shape}; expected logits (images, classes, h, w)")
-    if not found.is_floating_point() or found.layout is not torch.strided:
-        kind = f"{found.dtype} {found.layout}".replace("torch.", "").replace(" strided", "")
+    logits = getattr(output, "logits", output)
+    if isinstance(logits, Mapping):
+        logits = logits.get("out", logits.get("logits", logits))
+    if isinstance(logits, tuple | list) and logits:
+        logits = logits[0]
+    if not isinstance(logits, Tensor) or logits.ndim != 4:
+        shape = f" of shape {tuple(logits.shape)}" if isinstance(logits, Tensor) else ""
+        raise BadInput(f"the network returned {type(logits).__name__}{shape}; expected logits (images, classes, h, w)")
+    if not logits.is_floating_point() or logits.layout is not torch.strided:
+        kind = f"{logits.dtype} {logits.layout}".replace("torch.", "").replace(" strided", "")
         raise BadInput(f"the network returned a tensor of {kind}; expected logits in floating point")
-    return found
+    return logits
 
 
 def _spans(full: int, window: int, stride: int) -> list[tuple[int, int]]:

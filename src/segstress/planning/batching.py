@@ -6,7 +6,7 @@ time 0.91 to 0.99, and from 384 px on nothing is gained (docs/benchmarks.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,11 +36,18 @@ def settle(plan: Plan, sizes: Iterable[int], folder: Path | None = None) -> Nume
     """Return the numerics of a plan, with the images of a pass: as asked, as its folder was begun, else by the rule.
 
     The model with the most parameters, of which `sizes` has the numbers, and the largest image decide for all."""
-    if plan.numerics.batch_size:
-        return plan.numerics
+    return settled(plan.numerics, lambda: _largest(plan), sizes, folder)
+
+
+def settled(
+    numerics: Numerics, pixels: Callable[[], int], sizes: Iterable[int], folder: Path | None = None
+) -> Numerics:
+    """Do so for images of so many pixels; they are asked for only where nothing else decides."""
+    if numerics.batch_size:
+        return numerics
     begun = recorded(folder) if folder else None
-    size = begun.batch_size if begun else images_per_pass(_largest(plan), max(sizes, default=0))
-    return replace(plan.numerics, batch_size=size)
+    size = begun.batch_size if begun else images_per_pass(pixels(), max(sizes, default=0))
+    return replace(numerics, batch_size=size)
 
 
 def _largest(plan: Plan) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from .study import Frame
 
 FIGURES = ("accuracy_image_mean", "accuracy", "mean_accuracy", "cmiou")
 NOTHING = Interval(math.nan, math.nan, math.nan)
+LOSS = (-math.inf, SHARE[1])  # where a relative loss lies
 HEADLINE = "mean_accuracy"  # the figure of the paper's table 1
 
 
@@ -92,28 +93,28 @@ class LocalResult:
         """Return the share of the clean figure that is lost, both in the same zone."""
         return rce(self.score(figure, zone, "clean"), self.score(figure, zone))
 
-    def score_interval(self, figure: str, zone: str) -> Interval:
+    def score_interval(self, figure: str, zone: str, state: str = "perturbed") -> Interval:
         """Return a figure in a zone with its interval over images."""
-        counts = self.perturbed.get(zone)
+        counts = (self.clean if state == "clean" else self.perturbed).get(zone)
         return NOTHING if counts is None else interval(counts, metrics.get(figure))
 
     def rce_interval(self, figure: str, zone: str) -> Interval:
         """Return the share that is lost with its interval: clean and perturbed are weighed by the same images."""
-        metric, clean, perturbed = metrics.get(figure), self.clean.get(zone), self.perturbed.get(zone)
-        if clean is None or perturbed is None:
-            return NOTHING
-        return interval_of(
-            lambda weights: 1 - metric(perturbed, weights=weights) / metric(clean, weights=weights),
-            len(clean),
-            within=(-math.inf, SHARE[1]),
-        )
+        return mean_rce([self], figure, zone)
+
+    def lost(self, figure: str, zone: str, weights: np.ndarray) -> np.ndarray:
+        """Return the share that is lost under each draw of images."""
+        metric = metrics.get(figure)
+        lost: np.ndarray = 1 - metric(self.perturbed[zone], weights=weights) / metric(self.clean[zone], weights=weights)
+        return lost
 
     def share(self) -> float:
         """Return the share of the valid pixels that lie inside; NaN where there is no region."""
         if not self.region:
             return math.nan
         inside = self.clean["inside"][..., ACTUAL].sum() if "inside" in self.clean else 0
-        return float(inside / self.clean["all"][..., ACTUAL].sum())
+        valid = self.clean["all"][..., ACTUAL].sum()
+        return float(inside / valid) if valid else math.nan
 
     def spread(self, figure: str) -> float:
         """Divide damage outside by damage inside, both weighed by their area; NaN without damage inside."""
@@ -136,6 +137,46 @@ class ModelFrames:
     outcome: str
     frames: Mapping[str, Frame]  # model -> what it saw
     palette: tuple[tuple[int, int, int], ...]
+    classes: tuple[str, ...]
+
+
+def mean_rce(results: Sequence[LocalResult], figure: str, zone: str) -> Interval:
+    """Return the mean of what several results lost, with its interval."""
+    return _mean(results, zone, lambda result: result.rce(figure, zone), lambda r, w: r.lost(figure, zone, w), LOSS)
+
+
+def mean_score(results: Sequence[LocalResult], figure: str, zone: str) -> Interval:
+    """Return the mean of a figure over several results, with its interval."""
+    metric = metrics.get(figure)
+    return _mean(
+        results,
+        zone,
+        lambda result: result.score(figure, zone),
+        lambda result, weights: metric(result.perturbed[zone], weights=weights),
+        SHARE,
+    )
+
+
+def _mean(
+    results: Sequence[LocalResult],
+    zone: str,
+    value: Callable[[LocalResult], float],
+    drawn: Callable[[LocalResult, np.ndarray], np.ndarray],
+    within: tuple[float, float],
+) -> Interval:
+    """Average over results, all weighed by the same images; those without a pixel in the zone are left out.
+
+    Where the images differ, as of several datasets, there are no bounds: the mean alone is known."""
+    known = [result for result in results if not math.isnan(value(result))]
+    images = {(result.data, len(result.clean[zone])) for result in known}
+    if len(images) != 1:
+        return Interval(known_mean(map(value, known)), math.nan, math.nan)
+
+    def mean(weights: np.ndarray) -> np.ndarray:
+        average: np.ndarray = np.mean([drawn(result, weights) for result in known], axis=0)
+        return average
+
+    return interval_of(mean, len(known[0].clean[zone]), within=within)
 
 
 def known_mean(values: Iterable[float]) -> float:

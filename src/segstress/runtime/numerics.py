@@ -40,7 +40,8 @@ def recorded(folder: Path) -> Numerics | None:
     path = folder / "environment.json"
     if not path.exists():
         return None
-    return Numerics(**({"batch_size": 1} | read_json(path)["numerics"]))  # earlier versions had one image
+    plain = read_json(path)["numerics"]
+    return Numerics(**(plain | {"batch_size": plain.get("batch_size") or 1}))  # earlier versions had one image
 
 
 def record(folder: Path, numerics: Numerics, *, allow_other: bool = False, sources: Iterable[Path] = ()) -> None:

@@ -11,7 +11,7 @@ class RunOptions:
     """How a run is carried out; none of it changes a result."""
 
     workers: int = 0  # 0 = one for each core
-    shard_size: int = 4  # images written at a time, rounded up to whole batches
+    shard_size: int = 0  # images written at a time, rounded up to whole batches; 0 = as bytes and time allow
     retry_errors: bool = False
     other_numerics: bool = False  # go on although the run was begun with other numerics
     executor: str = "local"  # or ray

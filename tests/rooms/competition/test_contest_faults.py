@@ -17,14 +17,14 @@ from segstress.runtime import RunOptions
 
 NETS = Path(__file__).parents[2] / "nets.py"
 FUSSY = """
+from pathlib import Path
 import torch
 from torch import nn
 
 class Fussy(nn.Module):
-    calls = 0
     def forward(self, images):
-        Fussy.calls += 1
-        if Fussy.calls == 5:
+        calm = Path(__file__).with_name("calm").exists()
+        if not calm and (images[:, :, 0, 0] == 0).all(1).any():
             raise RuntimeError("does not like it")
         return torch.cat([images, images, images[:, :1]], 1)
 
@@ -65,7 +65,7 @@ def test_an_image_that_a_model_cannot_answer_is_left_out_of_its_pairs(tmp_path: 
     folder.mkdir()
     for number in range(6):
         pixels = np.random.default_rng(number).integers(1, 256, size=(32, 32, 3)).astype(np.uint8)
-        pixels[0, 0] = 255 if number else 0
+        pixels[0, 0] = 0 if number == 3 else 255
         Image.fromarray(pixels).save(folder / f"{number}.png")
     source = tmp_path / "fussy.py"
     source.write_text(FUSSY)
@@ -81,6 +81,7 @@ def test_an_image_that_a_model_cannot_answer_is_left_out_of_its_pairs(tmp_path: 
     scores = competition.store.scores(competition.entrants, part, "miou", 7)[part.images.index(bad)]
     assert np.isfinite(scores[0, 1])
     assert np.isnan(scores[2, :2]).all()
+    source.with_name("calm").touch()
     competition.predict(QUIET, RunOptions(workers=1, retry_errors=True))
     competition.compare(QUIET, RunOptions(workers=1))
     assert np.isfinite(competition.store.scores(competition.entrants, part, "miou", 7)[:, 2, 0]).all()

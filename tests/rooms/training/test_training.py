@@ -167,6 +167,13 @@ def test_the_command(segstress, tmp_path):
     assert done.code == 0, done.err
     assert "epoch 1: loss" in done.out
     assert "segstress attack --model checkpoint:mine/last.safetensors" in done.out
+    assert "segstress report mine" in done.out
+    page = segstress("report", "mine")
+    assert page.code == 0, page.err
+    assert "After 1 epoch validation has" in (tmp_path / "mine" / "report" / "index.html").read_text()
+    told = json.loads(segstress("report", "mine", "--json").out)
+    assert [entry["epoch"] for entry in told["history"]] == [1]
+    assert segstress("report", "mine", "mine").code == 2
     refused = segstress("train", "--recipe", "pgd-at", "--share", 2, "--out", "other", *words)
     assert refused.code == 2
     assert refused.err.count("\n") == 1
