@@ -161,7 +161,7 @@ def document(results: Mapping[str, Any]) -> str:
         "",
         HISTORY,
         "",
-        *(line for sentence in results["lock"] for line in (sentence, "")),
+        *(line for sentence in (*results["lock"], *results.get("remarks", ())) for line in (sentence, "")),
     ]
     for number, finding in enumerate(results["findings"], start=1):
         lines += [f"### {number}. {finding['claim']}: {finding['verdict']}", ""]
