@@ -81,9 +81,9 @@ def reversed_roles(steps: Sequence[Step], first: str, second: str) -> list[str]:
         f"{first} does better than {second} inside corrupted regions": steps[-1].natural < 0,
         f"{second} does better than {first} outside attacked regions": steps[0].adversarial < 0,
     }
-    found = " and ".join(words for words, so in better.items() if so)
+    surpassed = " and ".join(words for words, so in better.items() if so)
     wanted = "the first model should be the one robust to attacks, the second the one robust to nature"
-    return [f"The roles look reversed: {found}; {wanted}. Give the models in the other order."] if found else []
+    return [f"The roles look reversed: {surpassed}; {wanted}. Give the models in the other order."] if surpassed else []
 
 
 def table(steps: Sequence[Step], first: str, second: str) -> Table:
