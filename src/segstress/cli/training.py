@@ -31,6 +31,7 @@ Model = Annotated[str | None, Option("--model", help="Architecture, e.g. compact
 Data = Annotated[str | None, Option("--data", help="Training images, e.g. shapes:train?count=2000.")]
 Validation = Annotated[str | None, Option("--validation", help="Images to validate on, e.g. shapes:val?count=48.")]
 Start = Annotated[str | None, Option("--start", help="Model whose weights training begins with.")]
+Backbone = Annotated[str | None, Option("--backbone", help="Model whose features alone training begins with.")]
 Epochs = Annotated[int | None, Option("--epochs", min=1)]
 BatchSize = Annotated[int | None, Option("--batch-size", min=1, help="Images of a step, over all processes.")]
 Seed = Annotated[int | None, Option("--seed", help="Seed of every random draw.")]
@@ -55,6 +56,7 @@ def train(
     data: Data = None,
     validation: Validation = None,
     start: Start = None,
+    backbone: Backbone = None,
     epochs: Epochs = None,
     batch_size: BatchSize = None,
     seed: Seed = None,
@@ -81,6 +83,7 @@ def train(
         "data": data,
         "validation": validation,
         "start": start,
+        "backbone": None if backbone is None else {"model": backbone},
         "epochs": epochs,
         "batch_size": batch_size,
         "seed": seed,

@@ -64,6 +64,7 @@ def summary(ranking_report: RankingReport) -> dict[str, Any]:
         "scored_by": ranking_report.scored_by,
         "images": len(ranking_report.images),
         "rankings": rankings,
+        "beats": {name: ranking.beats.tolist() for name, ranking in ranking_report.rankings.items()},
         "others": {name: list(map(_number, strengths)) for name, strengths in ranking_report.others.items()},
         "matrices": {
             name: [list(map(_number, row)) for row in values] for name, values in ranking_report.matrices.items()

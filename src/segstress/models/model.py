@@ -28,6 +28,7 @@ LATER = {  # settings that were added when there were runs already, with what th
     "long_side": None,
     "preprocess": "",
     "transforms": "",
+    "auxiliary": False,
 }
 
 

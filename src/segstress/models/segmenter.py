@@ -34,7 +34,7 @@ class Segmenter(nn.Module):
 
     def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
         """Return the logits of every pixel."""
-        inputs = self.normalise(self.preprocessing(images) if self.preprocessing else images)
+        inputs = self.prepare(images)
         logits = self._at_long_side(inputs) if self.interface.long_side else self._answer(inputs)
         self.check_mode()
         return logits
@@ -57,6 +57,10 @@ class Segmenter(nn.Module):
         if not self.interface.mirror:
             return self._look(images)
         return averaging.mirrored(self._look, images, softmax=self._softmax)
+
+    def prepare(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
+        """Turn images in [0, 1] into what the network is shown, but for padding."""
+        return self.normalise(self.preprocessing(images) if self.preprocessing else images)
 
     def normalise(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
         """Turn images in [0, 1] into what the network sees."""
@@ -92,14 +96,21 @@ class Segmenter(nn.Module):
 
     def _look(self, images: Tensor) -> Tensor:
         """Run the network once."""
+        padded = self.pad(images)
+        return self.fit(_pick(self._run(padded)), padded, images)
+
+    def pad(self, images: Tensor) -> Tensor:
+        """Fill right and below up to sides that the network takes."""
+        pad, (height, width) = self.interface.pad, images.shape[-2:]
+        return images if pad is None else functional.pad(images, (0, pad.missing(width), 0, pad.missing(height)))
+
+    def fit(self, logits: Tensor, padded: Tensor, images: Tensor) -> Tensor:
+        """Bring what the network says of padded images to the classes and the size of the images."""
+        logits = self._classes(logits)
+        if logits.shape[-2:] != padded.shape[-2:]:
+            logits = self._resize(logits, padded.shape[-2:])
         height, width = images.shape[-2:]
-        pad = self.interface.pad
-        if pad is not None:
-            images = functional.pad(images, (0, pad.missing(width), 0, pad.missing(height)))
-        logits = self._classes(_pick(self._run(images)))
-        if logits.shape[-2:] != images.shape[-2:]:
-            logits = self._resize(logits, images.shape[-2:])
-        return logits if pad is None else logits[..., :height, :width]
+        return logits if padded is images else logits[..., :height, :width]
 
     def _run(self, images: Tensor) -> Any:
         """Call the network; one that wants to end the program fails on these images, and the run goes on."""

@@ -74,6 +74,16 @@ def test_a_robust_backbone_fills_all_but_the_heads(quick, tmp_path):
         quick(backbone=spec | {"part": "encoder"}).backbone.fill(network)
 
 
+def test_a_backbone_may_be_that_of_a_model(quick):
+    network = grouped()
+    quick(backbone={"model": f"factory:{NETWORKS}:moved"}).backbone.fill(network)
+    assert network.features[0].weight.equal(grouped().features[0].weight + 1)
+    assert network.main.weight.equal(grouped().main.weight)
+    for neither in ({}, {"path": "a.pth", "model": "compact:cnn"}):
+        with pytest.raises(BadInput, match="path of its weights or a model that has it, one of the two"):
+            quick(backbone=neither)
+
+
 def test_a_loss_that_is_not_a_number_keeps_the_last_good_checkpoint(quick, tmp_path):
     plan = quick(model=f"factory:{NETWORKS}:doomed", recipe="normal")
     with pytest.raises(
