@@ -216,7 +216,7 @@ def test_a_sweep_of_weights_is_nought_at_its_ends(tmp_path):
     second, _, first = steps_of(read_local(Run(tmp_path / "run")), mixed)
     assert (second.weight, second.natural.value) == (0.0, 0.0)
     assert (first.weight, first.adversarial.value) == (1.0, 0.0)
-    assert min(first.clean, second.clean) == 0
+    assert min(first.clean.value, second.clean.value) == 0
 
 
 class TestCommands:
