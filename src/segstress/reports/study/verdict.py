@@ -55,7 +55,7 @@ def points(assessment: Assessment) -> Iterator[Point]:
         yield Point("Seal", study.seal, good=True)
     else:
         yield Point("Seal", "none: the run is not finished, or was not sealed", good=False)
-    passes = [outcome.passes for outcome in (*study.outcomes, *(alone.outcome for alone in study.alone))]
+    passes = [outcome.rows.passes() for outcome in (*study.outcomes, *(alone.outcome for alone in study.alone))]
     forwards, backwards = (sum(counts) for counts in zip((0, 0), *passes, strict=True))
     yield Point("Cost", f"{forwards:,} forward and {backwards:,} backward passes of an image", good=True)
 
