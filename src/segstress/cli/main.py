@@ -80,6 +80,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "check": gate.check,
     "board": board.board,
     "compact": inspection.compact,
+    "publish": inspection.publish,
     "list": inspection.list_names,
 }
 for name, command in COMMANDS.items():

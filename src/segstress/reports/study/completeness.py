@@ -74,7 +74,7 @@ def warnings(assessment: Assessment) -> Iterator[str]:
 
 def _lacking(study: Study, outcome: Outcome) -> np.ndarray:
     """Mark the images without an answer, spared ones and those that an audit left out excepted."""
-    excused = set(outcome.images("skipped"))
+    excused = set(outcome.rows.images("skipped"))
     if study.choice and outcome.label in study.choice.dropped:
         tried = {row.image for row in outcome.rows}
         excused |= set(study.ids) - tried
