@@ -61,7 +61,8 @@ def random_study(classes: int, images: int = 3) -> Study:
 def failing() -> Study:
     """Every attack failed on every image."""
     study = random_study(3)
-    rows = Rows.of(replace(row, status="error", message="no gradient") for row in study.outcomes[0].rows)
+    failed = {"status": "error", "message": "no gradient", "size": math.nan}
+    rows = Rows.of(replace(row, **failed) for row in study.outcomes[0].rows)
     empty = {key: 0 * table for key, table in study.outcomes[0].counts.items()}
     nobody = np.zeros(3, dtype=bool)
     return replace(study, outcomes=(replace(study.outcomes[0], answered=nobody, rows=rows, counts=empty),))
