@@ -155,9 +155,7 @@ def compact(runs: options.Folders, plugin: options.Plugins = None) -> None:
 
 def publish(
     source: Annotated[str, typer.Argument(help="Folder of a run or a competition, or its address.")],
-    goal: Annotated[
-        str, typer.Argument(help="Where it is copied to: an address such as s3://bucket/mine, or a folder.")
-    ],
+    goal: Annotated[str, typer.Argument(help="Where it is copied to: an address (s3://bucket/mine) or a folder.")],
 ) -> None:
     """Copy a run to an object store (fsspec), or back from one; what is there already is not copied again.
 

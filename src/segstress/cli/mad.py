@@ -32,6 +32,7 @@ def index(
     asked: own.ContestOptions,
     common: WorkerOptions,
     shard_size: options.ShardSize = 0,
+    part: options.Part = "",
 ) -> None:
     """Begin a competition: look at every image of the pool, mark copies and unreadable files.
 
@@ -41,10 +42,11 @@ def index(
     from ..contests.plan import read_contest
     from .progress import watch
 
-    competition = begin(read_contest(asked.settings(pool, model) | {"shard_size": shard_size}), out)
+    competition = begin(read_contest(asked.settings(pool, model) | {"shard_size": shard_size}), out, part)
     with watch(console, "indexing") as progress:
-        table = competition.index(progress, common.options())
-    show_index(table)
+        table = competition.index(progress, replace(common.options(), part=part))
+    if table is not None:
+        show_index(table)
 
 
 def stream(
@@ -153,14 +155,35 @@ def correlate(folders: options.Folders) -> None:
     console.print(table)
 
 
-def add(folder: own.Folder, model: options.Model, common: WorkerOptions, plugin: options.Plugins = None) -> None:
+def add(
+    folder: own.Folder,
+    model: options.Model,
+    common: WorkerOptions,
+    plugin: options.Plugins = None,
+    among_candidates: own.AmongCandidates = False,
+) -> None:
     """Let more models compete; only their own maps and pairs are computed.
+
+    A pool that was streamed keeps no maps, so all models go through it again, unless --among-candidates is given.
 
     Example: segstress mad add runs/mad --model compact:transformer-normal
     """
     from ..contests.compete import add as add_models
+    from .progress import watch
 
-    show_errors(hold(add_models(folder, model, plugin or ()), common.options()))
+    competition, run_options = add_models(folder, model, plugin or ()), common.options()
+    if among_candidates:
+        with watch(console, "predicting and comparing") as progress:
+            selection, faults = competition.among_candidates(progress, run_options)
+        console.print(competition.caveat, soft_wrap=True)
+        show_selection(selection)
+    elif competition.streamed:
+        with watch(console, "streaming") as progress:
+            selection, _, faults = competition.stream(progress, run_options)
+        show_selection(selection)
+    else:
+        faults = hold(competition, run_options)
+    show_errors(faults)
 
 
 def demo(

@@ -52,6 +52,8 @@ def show_ranking(competition: Any, ranking_report: Any, as_json: bool = False) -
     from ..contests.report import report, summary
 
     page = report(competition, ranking_report)
+    if competition.caveat:
+        Console(stderr=True, **LITERAL).print(competition.caveat, soft_wrap=True)
     if as_json:
         typer.echo(json.dumps(summary(ranking_report), indent=1))
         return
