@@ -42,14 +42,14 @@ def named(model: str, battery: str, data: str, **settings: object) -> str:
 
 def passes(judged: Assessment) -> int:
     """Forwards and backwards of all attacks."""
-    return sum(sum(outcome.passes) for outcome in judged.study.outcomes)
+    return sum(sum(outcome.rows.passes()) for outcome in judged.study.outcomes)
 
 
 def alone(judged: Assessment) -> None:
     """What every attack of a battery leaves by itself."""
     for outcome in judged.study.outcomes:
         left = " / ".join(f"{100 * judged.score(figure, outcome.label):.2f}" for figure in FIGURES)
-        print(f"  {outcome.label:40} {left}   {sum(outcome.passes)} passes")
+        print(f"  {outcome.label:40} {left}   {sum(outcome.rows.passes())} passes")
 
 
 def compare(ours: Assessment, name: str, other: Assessment, against: str) -> None:

@@ -75,7 +75,10 @@ def main() -> None:
     given = parser.parse_args()
     judged = [run(model, given) for model in given.models.split(",")]
     found = np.stack([scores(each) for each in judged])  # (models, candidates, images, 2)
-    names, cost = judged[0].labels, [0, *(sum(outcome.passes) / given.images for outcome in judged[0].study.outcomes)]
+    names, cost = (
+        judged[0].labels,
+        [0, *(sum(outcome.rows.passes()) / given.images for outcome in judged[0].study.outcomes)],
+    )
     print(f"{given.images} images of {given.data}, {given.norm} {given.eps}: image accuracy / NmIoU, each model, mean")
     for place, name in enumerate(names):
         each = "  ".join(f"{a:5.2f}/{m:5.2f}" for a, m in found[:, place].mean(1))

@@ -102,7 +102,7 @@ def lowest(judged: list[Assessment]) -> dict[str, np.ndarray]:
 
 def passes(judged: list[Assessment]) -> int:
     """Forwards and backwards of all attacks."""
-    return sum(sum(outcome.passes) for one in judged for outcome in one.study.outcomes)
+    return sum(sum(outcome.rows.passes()) for one in judged for outcome in one.study.outcomes)
 
 
 def gaps(model: str, given: argparse.Namespace) -> Iterator[dict[str, Any]]:

@@ -52,9 +52,8 @@ def main() -> None:
     files = sum(1 for _ in (folder / "gallery").glob("*.png"))
     print(", ".join(f"{name} {size:.2f} MiB" for name, size in sizes.items()) + f", {files} pictures")
     for name, milliseconds in measure(page).items():
-        print(
-            f"{name}: {statistics.median(milliseconds):.0f} ms (from {min(milliseconds):.0f} to {max(milliseconds):.0f})"
-        )
+        ends = f"from {min(milliseconds):.0f} to {max(milliseconds):.0f}"
+        print(f"{name}: {statistics.median(milliseconds):.0f} ms ({ends})")
     if asked.keep is None:
         shutil.rmtree(folder)
 

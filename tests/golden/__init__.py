@@ -35,4 +35,6 @@ Changes:
 - All severities of a corruption share an image's draws (issue 19): snow and fog of `spatial` are drawn anew, and its
   table `overview` has intervals. The tables of `attack` have one more figure, nmiou_truth. New: pgd-13x4x10 and
   pgd-dlr-13x4x10.
+- The tables of `spatial` have intervals everywhere, so that scores and overview have more columns (issue 18); values
+  stayed. New: all-corruptions (issue 19). provenance is not stored: it names the machine.
 """

@@ -153,6 +153,22 @@ def compact(runs: options.Folders, plugin: options.Plugins = None) -> None:
         console.print(f"{run}: {before} files of shards, now {after}", soft_wrap=True)
 
 
+def publish(
+    source: Annotated[str, typer.Argument(help="Folder of a run or a competition, or its address.")],
+    goal: Annotated[str, typer.Argument(help="Where it is copied to: an address (s3://bucket/mine) or a folder.")],
+) -> None:
+    """Copy a run to an object store (fsspec), or back from one; what is there already is not copied again.
+
+    Runs are written into a folder; type this whenever what is finished is to be seen elsewhere.
+
+    Example: segstress publish runs/demo s3://bucket/demo
+    """
+    from ..core.remote import path_of
+    from ..runtime.publishing import publish as copy
+
+    console.print(f"{goal}: {copy(path_of(source), path_of(goal))} files copied", soft_wrap=True)
+
+
 class Sort(StrEnum):
     """What can be listed."""
 

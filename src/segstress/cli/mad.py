@@ -14,7 +14,7 @@ from typer import Option
 from . import mad_options as own
 from . import mad_people, options
 from .bundles import WorkerOptions, bundled
-from .console import console
+from .console import console, show_json
 from .mad_console import find_ranking, hold, show_index, show_ranking, show_selection
 from .running import show_errors
 
@@ -32,6 +32,7 @@ def index(
     asked: own.ContestOptions,
     common: WorkerOptions,
     shard_size: options.ShardSize = 0,
+    part: options.Part = "",
 ) -> None:
     """Begin a competition: look at every image of the pool, mark copies and unreadable files.
 
@@ -41,10 +42,11 @@ def index(
     from ..contests.plan import read_contest
     from .progress import watch
 
-    competition = begin(read_contest(asked.settings(pool, model) | {"shard_size": shard_size}), out)
+    competition = begin(read_contest(asked.settings(pool, model) | {"shard_size": shard_size}), out, part)
     with watch(console, "indexing") as progress:
-        table = competition.index(progress, common.options())
-    show_index(table)
+        table = competition.index(progress, replace(common.options(), part=part))
+    if table is not None:
+        show_index(table)
 
 
 def stream(
@@ -102,14 +104,17 @@ def compare(folder: own.Folder, common: WorkerOptions, part: options.Part = "") 
         reopen(folder).compare(progress, replace(common.options(), part=part))
 
 
-def select(folder: own.Folder) -> None:
+def select(folder: own.Folder, as_json: options.Json = False) -> None:
     """Choose the images on which the models disagree most.
 
     Example: segstress mad select runs/mad
     """
     from ..contests.compete import reopen
 
-    show_selection(reopen(folder).select())
+    selection = reopen(folder).select()
+    show_selection(selection)
+    if as_json:
+        show_json({"images": list(selection.images), "members": [member._asdict() for member in selection.members]})
 
 
 def rank(
@@ -118,7 +123,7 @@ def rank(
     clean: own.Clean = None,
     also: own.Also = None,
     draws: own.Draws = 1000,
-    as_json: Annotated[bool, Option("--json", help="Print every figure as JSON.")] = False,
+    as_json: options.Json = False,
     workers: options.Workers = 0,
 ) -> None:
     """Rank the models, with intervals, and write the report.
@@ -150,19 +155,41 @@ def correlate(folders: options.Folders) -> None:
     console.print(table)
 
 
-def add(folder: own.Folder, model: options.Model, common: WorkerOptions, plugin: options.Plugins = None) -> None:
+def add(
+    folder: own.Folder,
+    model: options.Model,
+    common: WorkerOptions,
+    plugin: options.Plugins = None,
+    among_candidates: own.AmongCandidates = False,
+) -> None:
     """Let more models compete; only their own maps and pairs are computed.
+
+    A pool that was streamed keeps no maps, so all models go through it again, unless --among-candidates is given.
 
     Example: segstress mad add runs/mad --model compact:transformer-normal
     """
     from ..contests.compete import add as add_models
+    from .progress import watch
 
-    show_errors(hold(add_models(folder, model, plugin or ()), common.options()))
+    competition, run_options = add_models(folder, model, plugin or ()), common.options()
+    if among_candidates:
+        with watch(console, "predicting and comparing") as progress:
+            selection, faults = competition.among_candidates(progress, run_options)
+        console.print(competition.caveat, soft_wrap=True)
+        show_selection(selection)
+    elif competition.streamed:
+        with watch(console, "streaming") as progress:
+            selection, _, faults = competition.stream(progress, run_options)
+        show_selection(selection)
+    else:
+        faults = hold(competition, run_options)
+    show_errors(faults)
 
 
 def demo(
     out: own.Out = Path("runs/mad-demo"),
     count: Annotated[int, Option("--count", min=10, help="Images of the pool.")] = 120,
+    as_json: options.Json = False,
     workers: options.Workers = 0,
 ) -> None:
     """Hold a whole competition of the embedded models on a shifted pool, scored by its masks; nothing is downloaded.
@@ -175,7 +202,8 @@ def demo(
 
     competition, run_options = begin(contest(count), out), RunOptions(workers)
     faults = hold(competition, run_options)
-    show_ranking(competition, find_ranking(competition, own.JudgeName.masks, 1000, run_options, ("fwiou", "mpa")))
+    ranking = find_ranking(competition, own.JudgeName.masks, 1000, run_options, ("fwiou", "mpa"))
+    show_ranking(competition, ranking, as_json)
     show_errors(faults)
 
 

@@ -40,6 +40,10 @@ Also = Annotated[
     list[str] | None,
     Option("--also", help="Another metric of agreement: how far does the ranking change if it selects? Repeatable."),
 ]
+AmongCandidates = Annotated[
+    bool,
+    Option("--among-candidates", help="Of a streamed pool, look only at the images it kept: approximate."),
+]
 Draws = Annotated[int, Option("--draws", min=10, help="Bootstrap draws.")]
 
 

@@ -10,7 +10,7 @@ import typer
 from . import options
 from . import spatial_options as own
 from .bundles import EvaluationOptions
-from .console import console
+from .console import console, show_json
 from .running import plan_of, show_errors
 from .spatial_run import damage_and_report
 
@@ -133,6 +133,7 @@ def corrupt(
     region: own.RegionSpec = None,
     limit: options.Limit = None,
     seed: options.Seed = 0,
+    as_json: options.Json = False,
     plugin: options.Plugins = None,
 ) -> None:
     """Write corrupted images and their regions as PNG, with a manifest of hashes.
@@ -145,6 +146,7 @@ def corrupt(
     from .progress import watch
 
     errors: list[str] = []
+    written: list[dict[str, Any]] = []
     changes = corrupts(corruption.split(","), _numbers(severity), region=region)
     for source in map(load, data):
         ids = plan_of(EvaluationOptions(limit=limit, seed=seed), models=[], data=data).ids(source)
@@ -152,7 +154,10 @@ def corrupt(
             progress.begin(len(ids))
             done = write_images(source, ids, changes, export / source.label, seed, progress.advance)
         console.print(f"{done.images} images: {done.manifest}", soft_wrap=True)
+        written.append({"data": source.label, "images": done.images, "manifest": str(done.manifest)})
         errors += done.errors
+    if as_json:
+        show_json({"written": written, "errors": errors})
     show_errors(errors)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 import sys
@@ -17,7 +18,7 @@ from typer import Argument, Option
 
 from . import options
 from .bundles import WorkerOptions
-from .console import console, show_line
+from .console import console, show_json, show_line
 
 if TYPE_CHECKING:
     from ..training import Watcher
@@ -64,6 +65,7 @@ def train(
     out: options.Out = None,
     save_as: SaveAs = None,
     tensorboard: Board = False,
+    as_json: options.Json = False,
     plugin: options.Plugins = None,
 ) -> None:
     """Train a model by a recipe; run it again to resume, on several processes by torchrun or --executor ray.
@@ -101,6 +103,9 @@ def train(
             made = train(training_plan, folder, watcher if leads() else None, _command())
     if leads():
         _conclude(made, save_as, training_plan.data)
+        if as_json:
+            card = json.loads(made.with_suffix(".json").read_text())
+            show_json({"model": str(made), "epochs": training_plan.epochs, "card": card})
 
 
 def _command() -> str:

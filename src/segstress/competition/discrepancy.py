@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from jaxtyping import Float64, Int64, Shaped
+from jaxtyping import Float64, Int, Int64, Shaped
 
 from ..core import Registry
 from ..metrics.counts import ACTUAL, HITS, PREDICTED
@@ -86,19 +86,19 @@ def _weigh(labels: np.ndarray, lengths: np.ndarray, classes: int) -> np.ndarray:
 
 
 @concordances.register("miou")
-def miou(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
+def miou(counts: Int[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
     """Return the mean IoU over the classes that either map shows, background included."""
     return image_miou(counts)
 
 
 @concordances.register("miou_paper")
-def miou_paper(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
+def miou_paper(counts: Int[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
     """Average IoU over all classes as equation 7 is printed: equal maps of few classes score low, so prefer miou."""
     return image_miou(counts, "fixed")
 
 
 @concordances.register("fwiou")
-def fwiou(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
+def fwiou(counts: Int[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
     """Return the IoU of each class weighted by the defender's pixels of it."""
     hits, predicted, actual = columns(counts)
     union = predicted + actual - hits
@@ -106,14 +106,14 @@ def fwiou(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, 
 
 
 @concordances.register("mpa")
-def mpa(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
+def mpa(counts: Int[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
     """Return the share of the defender's pixels of a class that the attacker shares, mean over its classes."""
     hits, _, actual = columns(counts)
     return ratio((hits / (actual + (actual == 0))).sum(-1), (actual > 0).sum(-1))
 
 
 @concordances.register("dice")
-def dice(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
+def dice(counts: Int[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs"]:
     """Return the Dice of each class, mean over the classes that either map shows."""
     hits, predicted, actual = columns(counts)
     both = predicted + actual
@@ -121,7 +121,7 @@ def dice(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "
 
 
 @concordances.register("class_iou")
-def class_iou(counts: Int64[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs classes"]:
+def class_iou(counts: Int[np.ndarray, "*pairs classes 3"]) -> Float64[np.ndarray, "*pairs classes"]:
     """Return the IoU of the group's own class alone; NaN where neither map shows it."""
     hits, predicted, actual = columns(counts)
     return ratio(hits, predicted + actual - hits)

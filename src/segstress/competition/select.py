@@ -16,7 +16,7 @@ from .thresholds import Bounds
 
 NOBODY = b""  # the image of an empty place
 ANY_CLASS = -1  # of an image that is rejected whatever the class
-ID_TYPE = "S16"  # hexadecimal, the beginning of a content hash
+ID_TYPE = "S32"  # hexadecimal: 128 bits of a content hash
 
 
 @settings

@@ -25,12 +25,13 @@ from .index import index
 from .plan import Contest, Entrant, admit, find_entrants, find_vocabulary, read_contest, settle, try_out
 from .predict import forget_errors, predict
 from .rank import by_truth, by_votes
-from .select import Selection, find, read_members, select
+from .select import Selection, extend_bounds, find, read_members, select
 from .store import ContestStore
 from .stream import STREAM, stream
 from .stream_total import StreamTotal
 
 RUN_OPTIONS = RunOptions()
+APPROXIMATE = "among-candidates.txt"  # says how many images models saw that came after a stream
 ENTRANTS = "field.json"  # the models and classes, as they were found when the competition was begun
 
 
@@ -53,10 +54,14 @@ class Competition:
         """Of the models, in their order."""
         return [entrant.name for entrant in self.entrants]
 
-    def index(self, progress: Progress, run_options: RunOptions = RUN_OPTIONS) -> pa.Table:
-        """Take step 1: look at every image of the pool."""
-        with alone(self.folder):
-            return index(self.folder, self.contest, progress, run_options)
+    def index(self, progress: Progress, run_options: RunOptions = RUN_OPTIONS) -> pa.Table | None:
+        """Take step 1: look at every image of the pool; nothing comes back where other parts have some left to do."""
+        with self._shared(run_options) as sharing:
+            with sharing.turn():
+                sharing.join(self._asked())
+            table = index(self.folder, self.contest, progress, run_options, sharing)
+            _tell_rest(sharing, progress)
+            return table
 
     def predict(self, progress: Progress, run_options: RunOptions = RUN_OPTIONS) -> list[str]:
         """Take step 2: every model on every image; return what went wrong."""
@@ -92,7 +97,33 @@ class Competition:
         """Take steps 1 to 4 in one pass, without keeping maps; also return counters and what went wrong."""
         with alone(self.folder):
             record(self.folder, self.contest.numerics)
+            (self.folder / APPROXIMATE).unlink(missing_ok=True)
             return stream(self.folder, self.contest, self.entrants, self.vocabulary, progress, run_options)
+
+    def among_candidates(
+        self, progress: Progress, run_options: RunOptions = RUN_OPTIONS
+    ) -> tuple[Selection, list[str]]:
+        """Let models that came after a stream compete on the images that it kept, and no others: approximate."""
+        if not self.streamed:
+            raise BadInput(f"--among-candidates: {self.folder} was not streamed; without it nothing is approximate")
+        faults = self.predict(progress, run_options)
+        self.compare(progress, run_options)
+        with alone(self.folder):
+            extend_bounds(self.store, self.contest, self.entrants, self.vocabulary)
+            write(self.folder / APPROXIMATE, f"{len(self.store.index)}\n".encode())
+            return select(self.store, self.contest, self.entrants, self.vocabulary), faults
+
+    @property
+    def caveat(self) -> str:
+        """What must be said beside every result, if anything."""
+        path = self.folder / APPROXIMATE
+        words = "APPROXIMATE: models added later saw only the {} images that the stream had kept as candidates"
+        return words.format(path.read_text().strip()) if path.exists() else ""
+
+    @property
+    def streamed(self) -> bool:
+        """Whether its pool was gone through once, without keeping maps."""
+        return (self.folder / STREAM).exists()
 
     def select(self) -> Selection:
         """Take step 4: the most discrepant images."""

@@ -15,12 +15,21 @@ from ..core import BadImage, BadInput, digest, import_source
 from ..data import Dataset, Sample, datasets
 from ..runtime import Progress, RunOptions, read_table, start_executor, write_table
 from ..runtime.elsewhere import named_files
+from ..runtime.sharing import Sharing
 from .plan import Contest
 from .predict import open_pool
 from .store import INDEX
 
-ID_LENGTH = 16  # hexadecimal digits of an image's id
+ID_LENGTH = 32  # hexadecimal digits of an image's id: 128 bits, so that 10^8 images do not share one by chance
 BLOCK = 256  # images indexed at a time
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some images that are looked at together."""
+
+    names: tuple[str, ...]
+    number: int  # its place among all of them
 
 
 @dataclass(frozen=True)
@@ -31,14 +40,14 @@ class IndexWork:
     pool: str  # spec as JSON
     plugins: tuple[str, ...] = ()
 
-    def __call__(self, names: tuple[str, ...]) -> int:
+    def __call__(self, block: Block) -> Block:
         """Write a block of index rows."""
         for plugin in self.plugins:
             import_source(plugin)
         data = open_pool(self.pool)
-        rows = [_look(data, name) for name in names]
-        write_table(block_path(self.folder, names), pa.Table.from_pylist(rows, INDEX))
-        return len(names)
+        rows = [_look(data, name) for name in block.names]
+        write_table(block_path(self.folder, block.names), pa.Table.from_pylist(rows, INDEX))
+        return block
 
 
 def block_path(folder: Path, names: Sequence[str]) -> Path:
@@ -68,18 +77,32 @@ def index_row(name: str, sample: Sample) -> dict[str, Any]:
     }
 
 
-def index(folder: Path, contest: Contest, progress: Progress, run_options: RunOptions) -> pa.Table:
-    """Note ids by content, sizes, fingerprints; mark copies and unreadable files. The blocks make it resumable."""
+def index(
+    folder: Path, contest: Contest, progress: Progress, run_options: RunOptions, sharing: Sharing
+) -> pa.Table | None:
+    """Note ids by content, sizes, fingerprints; mark copies and unreadable files. The blocks make it resumable.
+
+    Return nothing where other processes that share the folder have blocks left to do."""
     data = contest.data()
     names = data.ids()
-    blocks = [tuple(names[first : first + BLOCK]) for first in range(0, len(names), BLOCK)]
-    todo = [block for block in blocks if not block_path(folder, block).exists()]
-    progress.begin(sum(map(len, todo)))
+    firsts = range(0, len(names), BLOCK)
+    blocks = [Block(tuple(names[first : first + BLOCK]), number) for number, first in enumerate(firsts)]
+
+    def find() -> list[Block]:
+        todo = [block for block in blocks if not block_path(folder, block.names).exists()]
+        progress.begin(sum(len(block.names) for block in todo))
+        return todo
+
     work = IndexWork(folder, json.dumps(datasets.spec(data), sort_keys=True), tuple(contest.plugins))
     files = named_files(contest.plugins)
-    for done in start_executor(run_options, contest.numerics.threads, progress.warn, files).map(work, todo):
-        progress.advance(done)
-    table = pa.concat_tables([read_table(block_path(folder, block)) for block in blocks])
+    executor = start_executor(run_options, contest.numerics.threads, progress.warn, files)
+    for todo in sharing.rounds("index", find):
+        for block in executor.map(work, todo):
+            sharing.finish("index", block)
+            progress.advance(len(block.names))
+    if not sharing.complete:
+        return None
+    table = pa.concat_tables([read_table(block_path(folder, block.names)) for block in blocks])
     table = _mark_copies(table.sort_by([("image", "ascending"), ("name", "ascending")]))
     if "ok" not in table["status"].to_pylist():
         raise BadInput(f"pool {data.name}: none of its {len(names)} images can be read; {table['message'][0]}")

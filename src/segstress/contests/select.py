@@ -115,6 +115,20 @@ def keep_bounds(folder: Path, bounds: Bounds) -> None:
     write(folder / BOUNDS, pack({"low": bounds.low, "high": bounds.high}))
 
 
+def extend_bounds(store: ContestStore, contest: Contest, entrants: Sequence[Entrant], vocabulary: Vocabulary) -> None:
+    """Give models that came after a stream bounds of their own: quartiles of the candidates stand for the pool's."""
+    known, classes = Bounds(**unpack((store.folder / BOUNDS).read_bytes())), len(vocabulary.classes)
+    if contest.scale == "pool":
+        shares = PoolShares(len(entrants), classes)
+        for part in store.parts():
+            shares.add(np.stack([store.shares(entrant, part, classes) for entrant in entrants], axis=1))
+        whole = shares.bounds()
+    else:
+        whole = fixed_bounds(contest, len(entrants), vocabulary)
+    whole.low[: len(known.low)], whole.high[: len(known.high)] = known.low, known.high
+    keep_bounds(store.folder, whole)
+
+
 def fixed_bounds(contest: Contest, models: int, vocabulary: Vocabulary) -> Bounds:
     """Return the bounds that do not come from the pool."""
     classes = len(vocabulary.classes)

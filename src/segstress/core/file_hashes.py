@@ -71,7 +71,7 @@ def _remember(hashed: dict[Path, tuple[str, str]]) -> None:
 
 def _key(path: Path) -> bytes:
     """Return a file's path; as bytes, since not every name is text."""
-    return os.fsencode(path.absolute())
+    return os.fsencode(str(path.absolute()))
 
 
 def _open() -> sqlite3.Connection:

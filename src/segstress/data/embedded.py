@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from ..core import BadImage, BadInput, settings
 from ..core.file_hashes import file_hashes, stamp
+from ..core.remote import RemotePath
 from .dataset import datasets
 from .pool import Pool
 from .reading import decode_image
@@ -72,7 +73,8 @@ class Embedded(Pool):
 def _open(path: Path, stamped: str, column: str) -> tuple[pq.ParquetFile, list[int]]:
     """Open a file that looks so, and tell where each of its row groups ends."""
     try:
-        file = pq.ParquetFile(pa.OSFile(str(path)))  # a path by itself may be taken for an address
+        remote = isinstance(path, RemotePath)
+        file = pq.ParquetFile(path.open("rb") if remote else pa.OSFile(str(path)))  # a mere path may be misread
     except (OSError, pa.ArrowInvalid) as error:
         raise BadInput(f"{path} cannot be read as Parquet ({str(error).splitlines()[0]})") from error
     kind: Any = pa.struct(file.schema_arrow)

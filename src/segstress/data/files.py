@@ -18,6 +18,7 @@ from numpy import ndarray
 from ..core import BadImage, BadInput, settings
 from ..core.errors import printable
 from ..core.file_hashes import file_hashes
+from ..core.remote import AnyPath, RemotePath
 from .arrays import PLAIN, Encoding
 from .dataset import READERS, Dataset, Sample
 from .labelling import UNKNOWN, VOID, Codes, translate, unknown_codes
@@ -39,7 +40,7 @@ class Files(Dataset):
     """Image files and mask files under one root."""
 
     positional: ClassVar = "root"
-    root: Path
+    root: AnyPath
 
     @abstractmethod
     def find(self) -> dict[str, Pair]:
@@ -94,7 +95,12 @@ class Files(Dataset):
     def files(self) -> dict[str, str]:
         """Return the hash of every image and mask by its path below the root."""
         hashes = file_hashes(path for pair in self._pairs.values() for path in pair if path)
-        return {Path(os.path.relpath(path, self.root)).as_posix(): hash_ for path, hash_ in hashes.items()}
+        return {self._below(path): hash_ for path, hash_ in hashes.items()}
+
+    def _below(self, path: Path) -> str:
+        """Return a file's path from the root on; it may lie beside it."""
+        remote = isinstance(path, RemotePath)
+        return path.relative_to(self.root).as_posix() if remote else Path(os.path.relpath(path, self.root)).as_posix()
 
     def read(self, id: str) -> Sample:
         """Read the image and its labels; BadImage says what is wrong with either."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pyarrow.parquet as pq
 
 from ..core import BadInput, settings
 from ..core.file_hashes import file_hashes
+from ..core.remote import is_address, path_of
 from .dataset import READERS, datasets
 from .pool import Pool
 from .reading import read_image
@@ -19,14 +21,15 @@ from .sample import Sample, unlabelled
 @datasets.register("list")
 @settings
 class Listed(Pool):
-    """The images whose paths a Parquet file lists in its column `path`, relative to the file."""
+    """The images whose paths a Parquet file lists in its column `path`: addresses, or paths relative to the file."""
 
     column: str = "path"
 
     @cached_property
     def _paths(self) -> list[str]:
         try:
-            table = pq.read_table(self.root, columns=[self.column])
+            with self.root.open("rb") as file:
+                table = pq.read_table(file, columns=[self.column])
         except (OSError, pa.ArrowInvalid, KeyError) as error:
             raise BadInput(
                 f"{self.root} cannot be read as Parquet with a column '{self.column}' ({str(error).splitlines()[0]})"
@@ -44,10 +47,13 @@ class Listed(Pool):
 
     def contents(self) -> Any:
         """Return the paths with the hashes of their files."""
-        places = {path: self.root.parent / path for path in self._paths}
+        places = {path: self._place(path) for path in self._paths}
         hashes = file_hashes(places.values())
         return [(path, hashes[place]) for path, place in places.items()]
 
     def read(self, id: str) -> Sample:
         """Read one image file."""
-        return unlabelled(id, read_image(self.root.parent / id, self.encoding))
+        return unlabelled(id, read_image(self._place(id), self.encoding))
+
+    def _place(self, path: str) -> Path:
+        return path_of(path) if is_address(path) else self.root.parent / path

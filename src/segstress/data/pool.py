@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import ClassVar
 
 from ..core import settings
+from ..core.remote import AnyPath
 from .encoded import Encoded
 
 
@@ -14,7 +14,7 @@ class Pool(Encoded):
     """Unlabelled images; their classes come from the models or from a class file."""
 
     positional: ClassVar = "root"
-    root: Path
+    root: AnyPath
 
     classes: ClassVar[tuple[str, ...]] = ()
     void: ClassVar[str] = "none"

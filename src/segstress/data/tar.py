@@ -14,6 +14,7 @@ from pydantic import BeforeValidator
 
 from ..core import BadImage, BadInput, settings
 from ..core.file_hashes import file_hashes
+from ..core.remote import RemotePath
 from .dataset import READERS, datasets
 from .pool import Pool
 from .reading import decode_image
@@ -129,6 +130,8 @@ def _bytes(shard: Path, offset: int, length: int) -> bytes:
     if is_compressed(shard):
         with UNPACKING:
             return read_bytes(shard, offset, length)
+    if isinstance(shard, RemotePath):
+        return shard.read_range(offset, length)
     handle = os.open(shard, os.O_RDONLY)
     try:
         return os.pread(handle, length, offset)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,6 +20,7 @@ from ..core import BadImage, BadInput, digest
 from ..core.errors import printable
 from ..core.file_hashes import YOUNG, stamp
 from ..core.files import write
+from ..core.remote import RemotePath
 from ..core.system import cache_folder
 from .reading import SUFFIXES
 
@@ -75,7 +77,8 @@ def _listed(shard: Path, stamped: str) -> pa.Table:
 
 def _walk(shard: Path) -> Iterator[tuple[str, tuple[int, int]]]:
     try:
-        with tarfile.open(shard, "r:gz" if is_compressed(shard) else "r:") as archive:
+        how: Literal["r:gz", "r:"] = "r:gz" if is_compressed(shard) else "r:"
+        with shard.open("rb") as file, tarfile.open(fileobj=file, mode=how) as archive:
             while member := archive.next():
                 archive.members = []  # type: ignore[attr-defined] # a kilobyte each; nobody asks for them again
                 if member.isreg() and member.name.lower().endswith(SUFFIXES):
@@ -95,9 +98,10 @@ def _keep(shard: Path, table: pa.Table) -> None:
             return
 
 
-def _places(shard: Path) -> tuple[Path, Path]:
-    name = f"{digest(str(shard.absolute()))}.index"
-    return shard.with_name(f"{shard.name}.index"), cache_folder() / "tar" / name
+def _places(shard: Path) -> list[Path]:
+    """Return where an index may lie; of a shard elsewhere, in the user's cache alone."""
+    kept = cache_folder() / "tar" / f"{digest(str(shard.absolute()))}.index"
+    return [kept] if isinstance(shard, RemotePath) else [shard.with_name(f"{shard.name}.index"), kept]
 
 
 def _mark(shard: Path) -> bytes:
@@ -118,4 +122,4 @@ def read_bytes(shard: Path, offset: int, length: int) -> bytes:
 
 @lru_cache(maxsize=1)
 def _unpacking(shard: Path, stamped: str) -> gzip.GzipFile:
-    return gzip.open(shard, "rb")
+    return gzip.open(shard.open("rb") if isinstance(shard, RemotePath) else shard, "rb")

@@ -31,8 +31,8 @@ def doubt(study: Study, changes: Iterable[Perturbation]) -> list[Flag]:
 
 
 def _black_box(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
-    with_gradient = [outcome for _, outcome in tried if outcome.passes[1]]
-    for blind in (outcome for _, outcome in tried if not outcome.passes[1]):
+    with_gradient = [outcome for _, outcome in tried if outcome.rows.passes()[1]]
+    for blind in (outcome for _, outcome in tried if not outcome.rows.passes()[1]):
         seen, best = _compare(study, [blind], with_gradient)
         if seen < best - BEATEN:
             yield Flag(

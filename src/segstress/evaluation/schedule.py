@@ -87,9 +87,9 @@ def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cel
 def units(plan: Plan, store: Store, phase: Phase, size: int, shard_size: int, *, retry_errors: bool) -> list[Unit]:
     """Cut a phase into whole batches, `shard_size` images or as few more as that takes, and leave out what is there.
 
-    Where that is 0, bytes and time decide, as the plan lets foresee them. Which images make a batch follows from their places in the phase alone, never from the size of a shard or from what
-    is missing, since a result may depend on its batch by rounding; and which batches make a unit follows from theirs,
-    so that processes which share a run cut alike."""
+    Where that is 0, bytes and time decide, as the plan lets foresee them. Which images make a batch follows from their
+    places in the phase alone, never from the size of a shard or from what is missing, since a result may depend on its
+    batch by rounding; and which batches make a unit follows from theirs, so that processes sharing a run cut alike."""
     pending: list[Unit] = []
     number = 0
     for chain in chains(plan, phase.cells, chained=phase.chained):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Float64, Int, Int64
 from scipy.special import stdtrit
 
 from ..core import BadInput
@@ -41,7 +41,7 @@ class Difference(Interval):
     doubt: float = math.nan  # one-sided; near 0 = the order of the two is sure, 0.5 = a coin toss
 
 
-def interval(counts: Int64[np.ndarray, "images classes 3"], metric: Metric, *, level: float = LEVEL) -> Interval:
+def interval(counts: Int[np.ndarray, "images classes 3"], metric: Metric, *, level: float = LEVEL) -> Interval:
     """Return a metric with its interval."""
     return interval_of(lambda weights: metric(counts, weights=weights), len(counts), level=level, within=SHARE)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64
+from jaxtyping import Bool, Float64, Int, Int64
 
 from .counts import ACTUAL
 from .metric import Declaration, ratio
@@ -27,12 +27,12 @@ class WorstCase:
 
     chosen: Int64[np.ndarray, " images"]  # number in the declared order, or NOBODY
     values: Float64[np.ndarray, " images"]  # score of the image; NaN where NOBODY
-    counts: Int64[np.ndarray, "images classes 3"]  # zero where NOBODY, so that every metric leaves the image out
+    counts: Int[np.ndarray, "images classes 3"]  # zero where NOBODY, so that every metric leaves the image out
 
 
 def choose_worst(
     declared: Declaration,
-    counts: Int64[np.ndarray, "attacks images classes 3"],
+    counts: Int[np.ndarray, "attacks images classes 3"],
     answered: Bool[np.ndarray, "attacks images"],
 ) -> WorstCase:
     """Return the worst case of a metric, chosen as the metric declares."""
@@ -40,7 +40,7 @@ def choose_worst(
 
 
 def lowest(
-    counts: Int64[np.ndarray, "attacks images classes 3"],
+    counts: Int[np.ndarray, "attacks images classes 3"],
     answered: Bool[np.ndarray, "attacks images"],
     score: ImageScore = image_accuracy,
 ) -> WorstCase:
@@ -49,7 +49,7 @@ def lowest(
 
 
 def tied(
-    counts: Int64[np.ndarray, "attacks images classes 3"],
+    counts: Int[np.ndarray, "attacks images classes 3"],
     answered: Bool[np.ndarray, "attacks images"],
     score: ImageScore = image_accuracy,
 ) -> Bool[np.ndarray, " images"]:
@@ -59,7 +59,7 @@ def tied(
 
 
 def greedy(
-    counts: Int64[np.ndarray, "attacks images classes 3"],
+    counts: Int[np.ndarray, "attacks images classes 3"],
     answered: Bool[np.ndarray, "attacks images"],
     score: ImageScore = image_miou,
 ) -> WorstCase:
@@ -74,27 +74,32 @@ def greedy(
 
 
 def bound(
-    counts: Int64[np.ndarray, "attacks images classes 3"],
+    counts: Int[np.ndarray, "attacks images classes 3"],
     answered: Bool[np.ndarray, "attacks images"],
     absent: Absent = "present",
 ) -> float:
     """Bound CmIoU from below: the mean of each class's own minimum over the classes that any choice may show."""
-    hits, predicted, actual = columns(_complete(counts, answered)[0])
+    complete = _complete(counts, answered)[0]
+    known = [_class_bound(complete[:, :, class_]) for class_ in range(counts.shape[2])]  # one by one, for memory's sake
+    lowest_iou, union, actual = map(np.array, zip(*known, strict=True))
+    taken = classes_taken(union, actual, absent)
+    return float(ratio((lowest_iou * taken).sum(), taken.sum() * actual.any()))
+
+
+def _class_bound(counts: np.ndarray) -> tuple[float, float, float]:
+    """Return the least pooled IoU of a class over all choices, and the largest union and truth of an image.
+
+    Dinkelbach's iteration for ratios of sums."""
+    hits, predicted, actual = columns(counts)
     union = predicted + actual - hits
-    taken = classes_taken(union.max((0, 1)), actual.max((0, 1)), absent)
-    return float(ratio((_lowest_ious(hits, union) * taken).sum(), taken.sum() * actual.any()))
-
-
-def _lowest_ious(hits: np.ndarray, union: np.ndarray) -> np.ndarray:
-    """Return the least pooled IoU of each class over all choices, by Dinkelbach's iteration for ratios of sums."""
-    lowest_iou = np.ones(hits.shape[-1])
+    lowest_iou, images = 1.0, np.arange(counts.shape[1])
     while True:
-        choice = (hits - lowest_iou * union).argmin(0)[None]
-        top, bottom = (np.take_along_axis(part, choice, 0).sum((0, 1)) for part in (hits, union))
-        iou = top / np.maximum(bottom, 1)  # counts are integers: only an empty union is below 1
-        if (iou >= lowest_iou).all():
-            return lowest_iou
-        lowest_iou = np.minimum(iou, lowest_iou)
+        choice = (hits - lowest_iou * union).argmin(0)
+        top, bottom = (part[choice, images].sum() for part in (hits, union))
+        iou = top / max(bottom, 1)  # counts are integers: only an empty union is below 1
+        if iou >= lowest_iou:
+            return lowest_iou, union.max(), actual.max()
+        lowest_iou = iou
 
 
 def _descend(counts: np.ndarray, selections: np.ndarray, score: ImageScore) -> tuple[np.ndarray, np.ndarray]:
@@ -125,8 +130,9 @@ def _sweep(
 
 
 def _values(counts: np.ndarray, answered: np.ndarray, score: ImageScore) -> np.ndarray:
-    """Return the scores, infinite where there is no candidate."""
-    return _nan_last(np.where(_candidates(counts, answered), score(counts), np.inf))
+    """Return the scores, infinite where there is no candidate; attack by attack, since a score takes much memory."""
+    scores = np.stack([score(each) for each in counts])
+    return _nan_last(np.where(_candidates(counts, answered), scores, np.inf))
 
 
 def _nan_last(values: np.ndarray) -> np.ndarray:

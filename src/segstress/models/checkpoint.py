@@ -14,6 +14,7 @@ from torch import nn
 
 from ..core import BadInput, settings
 from ..core.files import temporary_name
+from ..core.remote import local_copy
 from .interface import Interface
 from .legend import Legend
 from .model import FileModel, Model, models
@@ -76,6 +77,7 @@ def read_card(path: Path) -> dict[str, Any]:
     """Read what is known of a checkpoint, from its header or from the JSON file next to it."""
     if not path.is_file():
         raise BadInput(f"checkpoint '{path}' does not exist; expected a .safetensors file")
+    path = local_copy(path)
     beside = path.with_suffix(".json")
     try:
         with safetensors.safe_open(path, framework="pt") as file:

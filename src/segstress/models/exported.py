@@ -28,7 +28,7 @@ class TorchExport(FileModel):
             raise BadInput(f"model '{self.path}' does not exist; expected a file of torch.export.save")
         try:
             with warnings.catch_warnings(action="ignore"):
-                program = torch.export.load(self.path)
+                program = torch.export.load(self.file)
         except Exception as error:  # what a file that is none makes it raise has no other base in common
             hint = "a state_dict is loaded by factory:, smp: and others, TorchScript by torchscript:"
             raise BadInput(f"model '{self.path}' is no torch.export file: {first_line(error)}; {hint}") from error
@@ -41,7 +41,7 @@ class TorchExport(FileModel):
 
     def sources(self) -> tuple[Path, ...]:
         """Return the file, in which weights may be constants of its code."""
-        return (self.path,)
+        return (self.file,)
 
     def _check_mode(self, program: Any) -> None:
         """Refuse a graph of training: dropout and batch statistics are then part of it."""

@@ -17,6 +17,7 @@ import torch
 from torch import nn
 
 from ..core import BadInput, Registry, Spec, digest, settings
+from ..core.remote import AnyPath, local_copy
 from .functions import source_file
 from .interface import Interface
 from .legend import Legend
@@ -75,12 +76,17 @@ class FileModel(Model):
     """A model that one file holds: `kind:path`, called by the file's name."""
 
     positional: ClassVar = "path"
-    path: Path
+    path: AnyPath
 
     @property
     def label(self) -> str:
         """The name of the file."""
         return readable(self.path.stem)
+
+    @property
+    def file(self) -> Path:
+        """The file on this machine; a copy of one that lies elsewhere."""
+        return local_copy(self.path)
 
 
 models: Registry[Model] = Registry("model")

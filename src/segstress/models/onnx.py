@@ -34,8 +34,8 @@ class Onnx(FileModel):
         if not self.path.is_file():
             raise BadInput(f"model '{self.path}' does not exist; expected an ONNX file")
         try:
-            session = onnxruntime.InferenceSession(self.path, providers=["CPUExecutionProvider"])
-            model = onnx.load(self.path)
+            session = onnxruntime.InferenceSession(self.file, providers=["CPUExecutionProvider"])
+            model = onnx.load(self.file)
             _name_twice(model.graph)
             with warnings.catch_warnings(action="ignore"):  # that results might differ: the comparison tells
                 network: nn.Module = onnx2pytorch.ConvertModel(model).eval()

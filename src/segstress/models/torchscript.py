@@ -23,7 +23,7 @@ class TorchScript(FileModel):
             raise BadInput(f"model '{self.path}' does not exist; expected a TorchScript file")
         try:
             with warnings.catch_warnings(action="ignore"):  # that TorchScript is on its way out
-                network: nn.Module = torch.jit.load(self.path, map_location="cpu")
+                network: nn.Module = torch.jit.load(self.file, map_location="cpu")
         except (RuntimeError, ValueError) as error:
             hint = "a state_dict is loaded by factory:, smp: and others with weights="
             raise BadInput(f"model '{self.path}' is no TorchScript: {first_line(error)}; {hint}") from error
@@ -31,4 +31,4 @@ class TorchScript(FileModel):
 
     def sources(self) -> tuple[Path, ...]:
         """Return the file, in which weights may be constants of its code."""
-        return (self.path,)
+        return (self.file,)

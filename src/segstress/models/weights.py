@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field
 from torch import Tensor, nn
 
 from ..core import BadInput, settings
+from ..core.remote import AnyPath, local_copy
 from .loading import Loaded, remember
 from .model import Model
 from .released import brief, only_tensors, read_file
@@ -37,7 +38,7 @@ def _several(value: Any) -> Any:
 class Weighted(Model):
     """A model whose weights are in a file of their own."""
 
-    weights: Path | None = None  # safetensors or torch file; none = as the network is made, nothing is ever downloaded
+    weights: AnyPath | None = None  # safetensors or torch file; none = as the network is made, and nothing is fetched
     weights_key: str = ""  # entry of the file that holds the tensors, where it has several: `model_ema`
     rename: Annotated[dict[str, str], BeforeValidator(_pairs)] = Field(default_factory=dict)  # beginnings: old:new
     ignore: Annotated[tuple[str, ...], BeforeValidator(_several)] = ()  # beginnings or patterns (*) to leave out
@@ -63,7 +64,7 @@ def read_weights(path: Path, key: str = "") -> dict[str, Tensor]:
     """Read the named tensors of a safetensors or torch file; without a key it must be plain which entry has them."""
     if not path.is_file():
         raise BadInput(f"weights '{path}' do not exist; expected a .safetensors or torch file")
-    content = read_file(path)
+    content = read_file(local_copy(path))
     for part in filter(None, key.split(".")):
         if not isinstance(content, Mapping) or part not in content:
             raise BadInput(f"weights '{path}': no entry '{key}'; found {brief(content)}")

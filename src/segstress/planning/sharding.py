@@ -1,7 +1,7 @@
 """How many images are answered and written at a time, where nobody says it: as bytes and time allow.
 
-Time is told by passes times pixels, and not measured: processes that share a run must cut it alike, and a run that goes on
-elsewhere too. A core takes roughly a second for a million pixels of a pass, some seconds where the network is large."""
+Time is told by passes times pixels, and not measured: processes that share a run must cut it alike, and a run that
+goes on elsewhere too. A core takes roughly a second for a million pixels of a pass."""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ from ..metrics.scores import left_out, rce
 from .study import Frame
 
 FIGURES = ("accuracy_image_mean", "accuracy", "mean_accuracy", "cmiou")
-NOTHING = Interval(math.nan, math.nan, math.nan)
+UNKNOWN = (math.nan, math.nan)  # the bounds of what has none
+NOTHING = Interval(math.nan, *UNKNOWN)
 LOSS = (-math.inf, SHARE[1])  # where a relative loss lies
 HEADLINE = "mean_accuracy"  # the figure of the paper's table 1
 
@@ -86,8 +87,12 @@ class LocalResult:
 
     def score(self, figure: str, zone: str, state: str = "perturbed") -> float:
         """Return a figure in a zone; NaN where no image has a pixel there."""
-        counts = (self.clean if state == "clean" else self.perturbed).get(zone)
+        counts = self.counts(zone, state)
         return math.nan if counts is None else float(metrics.get(figure)(counts))
+
+    def counts(self, zone: str, state: str = "perturbed") -> np.ndarray | None:
+        """Return the counts of all images in a zone, where they have any."""
+        return (self.clean if state == "clean" else self.perturbed).get(zone)
 
     def rce(self, figure: str, zone: str) -> float:
         """Return the share of the clean figure that is lost, both in the same zone."""
@@ -95,7 +100,7 @@ class LocalResult:
 
     def score_interval(self, figure: str, zone: str, state: str = "perturbed") -> Interval:
         """Return a figure in a zone with its interval over images."""
-        counts = (self.clean if state == "clean" else self.perturbed).get(zone)
+        counts = self.counts(zone, state)
         return NOTHING if counts is None else interval(counts, metrics.get(figure))
 
     def rce_interval(self, figure: str, zone: str) -> Interval:
@@ -170,13 +175,34 @@ def _mean(
     known = [result for result in results if not math.isnan(value(result))]
     images = {(result.data, len(result.clean[zone])) for result in known}
     if len(images) != 1:
-        return Interval(known_mean(map(value, known)), math.nan, math.nan)
+        return Interval(known_mean(map(value, known)), *UNKNOWN)
 
     def mean(weights: np.ndarray) -> np.ndarray:
         average: np.ndarray = np.mean([drawn(result, weights) for result in known], axis=0)
         return average
 
     return interval_of(mean, len(known[0].clean[zone]), within=within)
+
+
+def relative_loss(
+    reference: Sequence[LocalResult], own: Sequence[LocalResult], figure: str, zone: str, state: str = "perturbed"
+) -> Interval:
+    """Return what results lack against those of a reference, in shares of the latter; both weigh the same images."""
+    metric = metrics.get(figure)
+    sides = [
+        [counts for result in side if (counts := result.counts(zone, state)) is not None and metric(counts) >= 0]
+        for side in (reference, own)
+    ]
+    images = {len(counts) for side in sides for counts in side}
+    if not all(sides) or len(images) != 1:
+        return Interval(rce(*(known_mean(float(metric(counts)) for counts in side) for side in sides)), *UNKNOWN)
+
+    def lost(weights: np.ndarray) -> np.ndarray:
+        whole, left = (np.mean([metric(counts, weights=weights) for counts in side], axis=0) for side in sides)
+        relative: np.ndarray = 1 - left / whole
+        return relative
+
+    return interval_of(lost, images.pop(), within=LOSS)
 
 
 def known_mean(values: Iterable[float]) -> float:

@@ -21,10 +21,11 @@ from ..runtime import Cell, Store, read_json, read_text
 
 Counts = Mapping[tuple[str, str, str], np.ndarray]  # (goal, zone, state) -> (images, classes, 3)
 Arrays = Mapping[str, np.ndarray]
+KEPT = 2**27  # bytes of tables that are held at most; beyond that they are read again when they are asked for
 
 
 class Run:
-    """What a folder holds. Tables are cached, so a run that goes on is opened anew to see more."""
+    """What a folder holds. Tables are kept, as many as fit, so a run that goes on is opened anew to see more."""
 
     def __init__(self, folder: Path, plan: Plan | None = None) -> None:
         self.folder, self.store, self._plan = folder, Store(folder), plan
@@ -104,22 +105,21 @@ class Run:
 
     def counts(self, cell: Cell, ids: Sequence[str]) -> Counts:
         """Count these images for every goal, zone and state; zeros where a class or an answer is missing."""
-        table = self.store.table(cell, "counts", ordered=False)  # read when asked for: they are most of a run
-        image = pc.fill_null(pc.index_in(table["image"], pa.array(ids, pa.string())), -1).to_numpy()
-        keys = [pc.dictionary_encode(table[name]).combine_chunks() for name in ("goal", "zone", "state")]
-        names = list(product(*(key.dictionary.to_pylist() for key in keys)))
-        indices = [key.indices.to_numpy() for key in keys]
-        code = np.ravel_multi_index(indices, [len(key.dictionary) for key in keys]) if len(table) else np.empty(0, int)
-        cases = np.where(image < 0, -1, code)
-        columns = {name: table[name].to_numpy() for name in ("class", "hits", "predicted", "actual")}
         shape = (len(ids), len(cell.dataset_info["classes"]), 3)
-        counts = {}
-        for case in np.flatnonzero(np.bincount(cases[cases >= 0])):
-            rows = np.flatnonzero(cases == case)
-            dense = np.zeros(shape, dtype=np.int64)
-            for number, name in enumerate(("hits", "predicted", "actual")):
-                dense[image[rows], columns["class"][rows], number] = columns[name][rows]
-            counts[names[case]] = dense
+        counts: dict[tuple[str, str, str], np.ndarray] = {}
+        for table in self.store.chunks(cell, "counts"):  # they are most of a run, so all are never held
+            image = pc.fill_null(pc.index_in(table["image"], pa.array(ids, pa.string())), -1).to_numpy()
+            keys = [pc.dictionary_encode(table[name]).combine_chunks() for name in ("goal", "zone", "state")]
+            names = list(product(*(key.dictionary.to_pylist() for key in keys)))
+            indices = [key.indices.to_numpy() for key in keys]
+            cases = np.where(image < 0, -1, np.ravel_multi_index(indices, [len(key.dictionary) for key in keys]))
+            columns = {name: table[name].to_numpy() for name in ("class", "hits", "predicted", "actual")}
+            for case in np.flatnonzero(np.bincount(cases[cases >= 0])):
+                rows = np.flatnonzero(cases == case)
+                # of pixels of one image there are fewer than 2^31
+                dense = counts.setdefault(names[case], np.zeros(shape, dtype=np.int32))
+                for number, name in enumerate(("hits", "predicted", "actual")):
+                    dense[image[rows], columns["class"][rows], number] = columns[name][rows]
         return counts
 
     def kept(self, cell: Cell) -> list[str]:
@@ -157,8 +157,10 @@ class Run:
 
     def _table(self, cell: Cell, name: str) -> pa.Table:
         key = (cell.key, name)
-        if key not in self._tables:
-            self._tables[key] = self.store.table(cell, name)
+        table = self._tables.pop(key, None)
+        self._tables[key] = self.store.table(cell, name) if table is None else table  # the last in use is the last
+        while len(self._tables) > 1 and sum(table.nbytes for table in self._tables.values()) > KEPT:
+            del self._tables[next(iter(self._tables))]
         return self._tables[key]
 
 

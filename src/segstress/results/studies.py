@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +17,9 @@ from ..runtime import Cell, read_json
 from .gap import remaining_gap
 from .part_frames import erased_frames, parts_frames
 from .provenance import provenance
+from .rows import Rows
 from .run import Arrays, Run
-from .study import AttackSelection, Floor, Frame, ImageRow, Objects, Outcome, Study
+from .study import AttackSelection, Floor, Frame, Objects, Outcome, Study
 
 CHOICE = "choice.json"
 GALLERY = 24  # images of each study in the page
@@ -74,7 +75,7 @@ def study_of(run: Run, clean: Cell, members: Members, unanswered: Sequence[Pertu
         clean=base.clean,
         clean_answered=base.answered,
         outcomes=(
-            *(_outcome(run, cell, change, ids) for cell, change in joint),
+            *(_outcome(run, cell, change, ids, base) for cell, change in joint),
             *(_nothing(one, ids) for one in unanswered),
         ),
         objects=_objects(run, clean, members, unanswered, ids),
@@ -86,13 +87,22 @@ def study_of(run: Run, clean: Cell, members: Members, unanswered: Sequence[Pertu
         done_at=run.plan.done_at,
         battery=battery,
         gap=remaining_gap(battery),
-        skipped=base.images("skipped"),
+        skipped=base.rows.images("skipped"),
         damage=tuple(run.damage),
         alone=tuple(_floor(run, clean, cell, change, ids) for cell, change in members if by_parts(change)),
     )
 
 
-def _outcome(run: Run, cell: Cell, change: Perturbation, ids: Sequence[str]) -> Outcome:
+def _shared(clean: Mapping[str, np.ndarray], base: Outcome | None) -> Mapping[str, np.ndarray]:
+    """Hold counts that are those of the clean outcome once."""
+    known = base.clean if base else {}
+    return {
+        zone: known[zone] if zone in known and np.array_equal(known[zone], table) else table
+        for zone, table in clean.items()
+    }
+
+
+def _outcome(run: Run, cell: Cell, change: Perturbation, ids: Sequence[str], base: Outcome | None = None) -> Outcome:
     images, fine = run.images(cell), set(run.answered(cell))
     answered = np.array([id_ in fine for id_ in ids], dtype=bool)
     counts = run.counts(cell, ids)
@@ -105,10 +115,12 @@ def _outcome(run: Run, cell: Cell, change: Perturbation, ids: Sequence[str]) -> 
         kind=str(cell.perturbation["kind"]),
         goals=goals,
         counts={(goal, zone): table for (goal, zone, state), table in counts.items() if state == "perturbed"},
-        clean={zone: table for (goal, zone, state), table in counts.items() if (goal, state) == (goals[0], "clean")},
+        clean=_shared(
+            {zone: table for (goal, zone, state), table in counts.items() if (goal, state) == (goals[0], "clean")}, base
+        ),
         answered=answered,
         traces=_traces(run.traces(cell)),
-        rows=_rows(images),
+        rows=Rows(images),
     )
 
 
@@ -122,15 +134,8 @@ def _nothing(change: Perturbation, ids: Sequence[str]) -> Outcome:
         counts={},
         clean={},
         answered=np.zeros(len(ids), dtype=bool),
-        rows=(),
+        rows=Rows.of(()),
     )
-
-
-def _rows(images: pa.Table) -> tuple[ImageRow, ...]:
-    """Return the rows of a table; NaN where a number is missing."""
-    columns = [images[name] for name in ImageRow.__annotations__]
-    full = [pc.fill_null(column, math.nan) if pa.types.is_floating(column.type) else column for column in columns]
-    return tuple(map(ImageRow, *(column.to_pylist() for column in full)))
 
 
 def _floor(run: Run, clean: Cell, cell: Cell, change: Alone, ids: Sequence[str]) -> Floor:
@@ -181,7 +186,7 @@ def _objects(
         for name, by_outcome in after.items():
             values, before = table[name].to_numpy(), base[name].to_numpy()
             known = np.append(values, 0)[rows]  # the last one stands for none
-            by_outcome[change.name] = np.where(rows >= 0, known, before)
+            by_outcome[change.name] = np.where(rows >= 0, known, before).astype(np.int32)
     for name, by_outcome in after.items():
         by_outcome |= {change.name: base[name].to_numpy() for change in unanswered}
     return Objects(

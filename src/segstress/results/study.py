@@ -4,33 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
-from functools import cached_property
-from math import nan
 from typing import Any
 
 import numpy as np
 
 from ..metrics.intervals import Interval
-
-
-@dataclass(frozen=True)
-class ImageRow:
-    """What happened to one image under one perturbation and goal."""
-
-    image: str
-    goal: str
-    status: str  # ok, error or skipped
-    message: str  # why, when it is not ok
-    size: float  # of the delta, in the perturbation's own norm
-    linf: float
-    l2: float
-    l1: float
-    damage: float  # share of valid pixels that are wrong
-    forwards: int
-    backwards: int
-    margin_10: float = nan  # quantiles of the leads of pixels still right, in units of the clean image's mean margin
-    margin_50: float = nan
-    margin_90: float = nan
+from .rows import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,27 +23,12 @@ class Outcome:
     counts: Mapping[tuple[str, str], np.ndarray]  # (goal, zone) -> (images, classes, 3), zeros where not answered
     clean: Mapping[str, np.ndarray]  # zone -> counts of the clean prediction in this outcome's own zones
     answered: np.ndarray  # (images,): False where the image has an error or was skipped
-    rows: tuple[ImageRow, ...]
+    rows: Rows
     traces: Mapping[str, Mapping[int, int]] = field(default_factory=dict)  # image -> forwards -> fewest pixels right
 
     def for_goal(self, goal: str) -> str:
         """Return the goal whose result is read where this one is wanted: itself, or the only one there is."""
         return goal if goal in self.goals else self.goals[0]
-
-    @property
-    def passes(self) -> tuple[int, int]:
-        """Forwards and backwards in all; the goals of one image come from the same passes."""
-        spent = {row.image: (row.forwards, row.backwards) for row in self.rows}
-        return sum(forwards for forwards, _ in spent.values()), sum(backwards for _, backwards in spent.values())
-
-    @cached_property
-    def by_image(self) -> Mapping[tuple[str, str], ImageRow]:
-        """Its rows by image and goal."""
-        return {(row.image, row.goal): row for row in self.rows}
-
-    def images(self, status: str) -> tuple[str, ...]:
-        """Return the images that have a row of that status, each once."""
-        return tuple(dict.fromkeys(row.image for row in self.rows if row.status == status))
 
 
 @dataclass(frozen=True, eq=False)

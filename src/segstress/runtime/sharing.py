@@ -18,6 +18,7 @@ from .leases import POLL, Leases, LeaseState
 
 FOLDER = "leases"
 FILE = "parts.json"
+ADDRESS = re.compile("[a-z][a-z0-9+]+:/")  # of fsspec; as a path it has lost a slash
 
 
 class Numbered(Protocol):
@@ -165,6 +166,11 @@ Sharing = SoleProcess | PartProcess
 @contextmanager
 def share(folder: Path, part: str) -> Iterator[Sharing]:
     """Hold a run's folder: alone, or as one of the parts that share it."""
+    if ADDRESS.match(str(folder)):
+        raise BadInput(
+            f"--out {folder}: a run is written into a folder, on this machine or one that all reach; "
+            "then copy it: segstress publish FOLDER ADDRESS"
+        )
     leases = Leases(folder / FOLDER)
     if part:
         with leases.beating():

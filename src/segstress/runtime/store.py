@@ -23,6 +23,7 @@ from .parquet import read_table, table_bytes
 from .shard import LATER, ORDER, SCHEMAS, TRACES, Shard
 
 EMPTY: Mapping[str, Mapping[str, str]] = {}
+CHUNK = 2**20  # rows that are held at a time
 ASKED = "asked.json"  # what a run is to hold
 
 
@@ -137,6 +138,17 @@ class Store:
         if name == "images":
             table = without_superseded(table, table)
         return table.sort_by([(key, "ascending") for key in ORDER if key in table.column_names]) if ordered else table
+
+    def chunks(self, cell: Cell, name: str) -> Iterator[pa.Table]:
+        """Yield all rows of one kind that are there, many at a time."""
+        tables: list[pa.Table] = []
+        for stem in self.stems(cell):
+            tables.append(self.shard(cell, name, stem))
+            if sum(map(len, tables)) >= CHUNK:
+                yield pa.concat_tables(tables)
+                tables = []
+        if sum(map(len, tables)):
+            yield pa.concat_tables(tables)
 
     def shard(self, cell: Cell, name: str, stem: str) -> pa.Table:
         """Return the rows of one kind of one shard."""

@@ -19,7 +19,7 @@ from tests.rooms.competition.contests import MODELS, QUIET, compete, rows
 from segstress.competition.select import ID_TYPE, Candidates, Rule
 from segstress.competition.thresholds import any_size
 from segstress.contests import stream as streaming
-from segstress.contests.compete import Competition, begin, reopen
+from segstress.contests.compete import Competition, add, begin, reopen
 from segstress.contests.plan import read_contest
 from segstress.contests.stream_total import StreamTotal
 from segstress.core import BadInput
@@ -178,6 +178,30 @@ def test_a_streamed_folder_takes_no_other_number_of_models_by_selection(tmp_path
         more.rank_by("mpa", "masks", 10, QUIET)
     more.stream(QUIET, ALONE)
     assert {row["defender"] for row in rows(tmp_path)} == set(more.names)
+
+
+@pytest.mark.parametrize("scale", ["none", "pool"])
+def test_a_later_model_among_the_candidates_is_approximate_and_says_so(tmp_path: Path, scale: str) -> None:
+    before, _, _ = streamed(tmp_path, scale=scale, rule={"fetched": 3})
+    kept = set(read_table(tmp_path / "index.parquet")["image"].to_pylist())
+    assert {len(image) for image in kept} == {32}  # 128 bits
+    more = add(tmp_path, ["compact:cnn?seed=9"])
+    assert not before.caveat
+    selection, faults = more.among_candidates(QUIET, ALONE)
+    assert not faults
+    assert f"only the {len(kept)} images" in more.caveat
+    assert set(selection.images) <= kept
+    assert {row["defender"] for row in rows(tmp_path)} == set(more.names)
+    more.stream(QUIET, ALONE)  # exact: all models go through the pool again
+    assert not more.caveat
+    exact = rows(tmp_path)
+    streamed(tmp_path / "anew", scale=scale, rule={"fetched": 3}, models=[*MODELS, "compact:cnn?seed=9"])
+    assert rows(tmp_path / "anew") == exact
+
+
+def test_candidates_are_asked_for_where_nothing_was_streamed(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="was not streamed"):
+        compete(tmp_path).among_candidates(QUIET, ALONE)
 
 
 def test_the_command_streams_shards_names_what_failed_and_resumes(tmp_path: Path) -> None:

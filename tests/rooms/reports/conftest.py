@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import sample_study
 
-from segstress.results.study import ImageRow, Objects, Outcome, Study
+from segstress.results.rows import ImageRow, Rows
+from segstress.results.study import Objects, Outcome, Study
 
 
 @pytest.fixture(scope="session")
@@ -30,10 +31,12 @@ def tiny() -> Study:
         },
         clean={},
         answered=np.array([True, False]),
-        rows=(
-            row("first", "accuracy", 3),
-            row("first", "miou", 3),
-            row("second", "accuracy", 1, "error", "no gradient"),
+        rows=Rows.of(
+            [
+                row("first", "accuracy", 3),
+                row("first", "miou", 3),
+                row("second", "accuracy", 1, "error", "no gradient"),
+            ]
         ),
     )
     y = Outcome(
@@ -44,7 +47,7 @@ def tiny() -> Study:
         counts={("any", "all"): np.array([[[3, 5, 6], [2, 5, 4]], [[0, 4, 2], [4, 6, 8]]])},
         clean={},
         answered=np.array([True, True]),
-        rows=(row("first", "any", 5), row("second", "any", 5)),
+        rows=Rows.of([row("first", "any", 5), row("second", "any", 5)]),
     )
     return Study(
         model="m",

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segstress.results.study import Frame, ImageRow, Objects, Outcome, Study
+from segstress.results.rows import ImageRow, Rows
+from segstress.results.study import Frame, Objects, Outcome, Study
 
 CLASSES = ("background", "disc", "square", "triangle", "ring", "cross", "bar")
 PALETTE = ((38, 42, 51), (230, 97, 60), (64, 138, 201), (92, 173, 102), (232, 188, 74), (154, 106, 186), (84, 190, 190))
@@ -148,7 +149,7 @@ def attack(seen: World, label: str, maps: list[np.ndarray], failing: int | None)
         counts={(goal, zone): table for goal in GOALS for zone, table in counts.items()},
         clean={},
         answered=answered,
-        rows=tuple(rows),
+        rows=Rows.of(rows),
         traces=traces(seen, counts["all"], answered),
     )
 

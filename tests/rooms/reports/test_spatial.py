@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from segstress.core import regions
+from segstress.metrics.intervals import Interval
 from segstress.reports.kit import Drawing, PageFiles
 from segstress.reports.local.all_corruptions import all_corruptions
 from segstress.reports.local.ensemble import Step, drawing, reversed_roles, sweep
@@ -155,19 +156,25 @@ def test_a_sweep_compares_each_end_with_its_own():
 
     found = [*mixture("second", (4, 2), 0), *mixture("half", (4, 1), 1), *mixture("first", (2, 0), 2)]
     steps = sweep(found, {0.0: "second", 0.5: "half", 1.0: "first"})
-    assert [step.natural for step in steps] == pytest.approx([0, 1 / 6, 4 / 6])
-    assert [step.adversarial > 0 for step in steps] == [True, True, False]
-    assert steps[2].adversarial == 0
+    assert [step.natural.value for step in steps] == pytest.approx([0, 1 / 6, 4 / 6])
+    assert [step.adversarial.value > 0 for step in steps] == [True, True, False]
+    assert (steps[2].adversarial.value, steps[2].adversarial.low, steps[2].adversarial.high) == (0, 0, 0)
+    assert steps[0].adversarial.low < steps[0].adversarial.value <= steps[0].adversarial.high
     with pytest.raises(ValueError, match="needs the weights 0 and 1"):
         sweep(found, {0.5: "half"})
 
 
+def step(weight, natural, adversarial):
+    """A mixture whose errors are known exactly."""
+    return Step(weight, *(Interval(*3 * [float(value)]) for value in (0, natural, adversarial)))
+
+
 def test_the_headline_of_a_mixture_is_the_weight_at_which_the_larger_error_is_smallest():
-    steps = [Step(0, 0, 0, 0.4), Step(0.3, 0, 0.05, 0.1), Step(0.6, 0, 0.2, 0.05), Step(1, 0, 0.5, 0)]
+    steps = [step(0, 0, 0.4), step(0.3, 0.05, 0.1), step(0.6, 0.2, 0.05), step(1, 0.5, 0)]
     said = trade_off(steps, "hard", "soft")
     assert "at a weight of 0.3 of hard: CE_Nat 5.0 % against soft, CE_Adv 10.0 % against hard;" in said
     assert said.endswith("alone, hard has CE_Nat 50.0 %, soft CE_Adv 40.0 %.")
-    assert "cannot be compared" in trade_off([Step(0, 0, math.nan, 0), Step(1, 0, math.nan, 0)], "hard", "soft")
+    assert "cannot be compared" in trade_off([step(0, math.nan, 0), step(1, math.nan, 0)], "hard", "soft")
     assert "CE_Nat inside corrupted regions against soft, CE_Adv outside attacked regions against hard" in (
         drawing(steps, "hard", "soft").caption
     )
@@ -183,7 +190,7 @@ def test_the_headline_of_a_mixture_is_the_weight_at_which_the_larger_error_is_sm
     ],
 )
 def test_reversed_roles_are_warned_of(natural, adversarial, words):
-    said = " ".join(reversed_roles([Step(0, 0, 0, adversarial), Step(1, 0, natural, 0)], "first", "second"))
+    said = " ".join(reversed_roles([step(0, 0, adversarial), step(1, natural, 0)], "first", "second"))
     assert bool(said) == bool(words)
     assert all(word in said for word in words)
 

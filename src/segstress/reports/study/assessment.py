@@ -81,7 +81,7 @@ class Assessment:
     @property
     def untried(self) -> np.ndarray:
         """(images,): those that some perturbation was spared, since nothing was left or an audit dropped it."""
-        failed = (np.isin(self.study.ids, outcome.images("error")) for outcome in self.study.outcomes)
+        failed = (np.isin(self.study.ids, outcome.rows.images("error")) for outcome in self.study.outcomes)
         tried = [outcome.answered | no for outcome, no in zip(self.study.outcomes, failed, strict=True)]
         untried: np.ndarray = self.answered[0] & ~np.all(tried, axis=0)
         return untried
@@ -160,7 +160,7 @@ def assess(study: Study) -> Assessment:
 
 def _stack(study: Study, goal: str, zone: str) -> np.ndarray:
     """Stack counts of clean and of every outcome; zeros, whose figures are NaN, where zone or answer is missing."""
-    nothing = np.zeros((len(study.ids), len(study.classes), 3), dtype=np.int64)
+    nothing = np.zeros((len(study.ids), len(study.classes), 3), dtype=np.int32)
     outcomes = (outcome.counts.get((outcome.for_goal(goal), zone), nothing) for outcome in study.outcomes)
     stack = np.stack([study.clean.get(zone, nothing), *outcomes])
     return stack if zone == "all" or study.background is None else foreground(stack, study.background)

@@ -72,7 +72,7 @@ def _about(study: Study, index: int) -> list[Any]:
 def _figures(outcome: Outcome, frame: Frame, index: int) -> list[Any]:
     """Return accuracy, mIoU, size of the delta, how much its picture is amplified, classes seen that are not there."""
     goal = outcome.for_goal("accuracy")
-    row = outcome.by_image.get((frame.image_id, goal))
+    row = outcome.rows.find(frame.image_id, goal)
     counts = outcome.counts[goal, "all"][index : index + 1]
     added = np.setdiff1d([*np.unique(frame.clean), *np.unique(frame.prediction)], frame.truth).tolist()
     return [*_scores(counts), _number(row.size if row else math.nan), amplification(frame), added]

@@ -23,7 +23,7 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
         Column("model", "Model"),
         Column("data", "Data"),
         Column("threat", "Threat"),
-        Column("battery", "Battery"),
+        Column("battery", "Battery", hidden=not any(assessment.study.battery for assessment in assessments)),
         Column("images", "Images", "count"),
         Column("perturbations", "Perturbations", "count", hidden=True),
         *(
@@ -112,8 +112,8 @@ def perturbations(assessment: Assessment) -> Table:
             *(assessment.score(figure, outcome.label) for figure in assessment.figures),
             *(int(times[number]) for times in strongest),
             int(outcome.answered.sum()),
-            *(len(outcome.images(status)) for status in ("error", "skipped")),
-            *outcome.passes,
+            *(len(outcome.rows.images(status)) for status in ("error", "skipped")),
+            *outcome.rows.passes(),
         )
         for number, outcome in enumerate(assessment.study.outcomes, start=1)
     )
@@ -140,7 +140,7 @@ def leave_out(assessment: Assessment) -> Table | None:
 
 
 def _skipping(study: Study) -> str:
-    if not any(outcome.images("skipped") for outcome in study.outcomes):
+    if not any(outcome.rows.images("skipped") for outcome in study.outcomes):
         return ""
     left = f"at most {100 * study.done_at:g} % of their pixels right" if study.done_at else "no correct pixel left"
     return (

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ...metrics.counts import ACTUAL, HITS
-from ...results.study import ImageRow
+from ...results.rows import ImageRow
 from ..kit.table import Cell, Column, Table
 from .assessment import Assessment
 from .registry import tables
@@ -54,5 +54,5 @@ def _leads(assessment: Assessment, image: int) -> list[float]:
     row: ImageRow | None = None
     if candidate > 0:  # neither clean nor nobody
         outcome = assessment.study.outcomes[candidate - 1]
-        row = outcome.by_image.get((assessment.study.ids[image], outcome.for_goal("accuracy")))
+        row = outcome.rows.find(assessment.study.ids[image], outcome.for_goal("accuracy"))
     return [getattr(row, name) if row else math.nan for name in QUANTILES]

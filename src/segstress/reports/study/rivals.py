@@ -55,7 +55,7 @@ def pairs_drawing(groups: Sequence[Sequence[Assessment]]) -> Drawing | None:
     figures, rows = headline(), np.arange(len(table.rows))
     figure, (axis,) = canvas(1.2 + len(rows) * (0.25 + 0.06 * len(figures)))
     for number, (name, stroke) in enumerate(zip(figures, strokes(len(figures)), strict=True)):
-        column = next(place for place, column in enumerate(table.columns) if column.key == name)
+        column = next(position for position, column in enumerate(table.columns) if column.key == name)
         points = [row[column] for row in table.rows]
         values = np.array([(p.value, p.low, p.high) for p in points if isinstance(p, Interval)])
         lines = rows + 0.6 * ((number + 0.5) / len(figures) - 0.5)  # side by side within the line

@@ -79,7 +79,8 @@ def _alone(assessment: Assessment) -> dict[str, Any]:
     if not assessment.study.alone:
         return {}
     passes = {
-        alone.outcome.label: dict(zip(PASSES, alone.outcome.passes, strict=True)) for alone in assessment.study.alone
+        alone.outcome.label: dict(zip(PASSES, alone.outcome.rows.passes(), strict=True))
+        for alone in assessment.study.alone
     }
     return {
         **{record.pop("figure"): record for record in _records(floors(assessment))},
@@ -95,13 +96,13 @@ def _figures(assessment: Assessment, label: str) -> dict[str, float | None]:
 
 
 def _perturbation(assessment: Assessment, outcome: Outcome) -> dict[str, Any]:
-    forwards, backwards = outcome.passes
+    forwards, backwards = outcome.rows.passes()
     return {
         **_figures(assessment, outcome.label),
         "forwards": forwards,
         "backwards": backwards,
         "images": int(outcome.answered.sum()),
-        "errors": len(outcome.images("error")),
+        "errors": len(outcome.rows.images("error")),
     }
 
 

@@ -44,7 +44,7 @@ def points(assessment: Assessment) -> Iterator[Point]:
         yield Point("Seal", f"does not hold: {plural(len(study.damage), 'fault')}, named above", good=False)
     else:
         yield sealed(study.seal)
-    passes = [outcome.passes for outcome in (*study.outcomes, *(alone.outcome for alone in study.alone))]
+    passes = [outcome.rows.passes() for outcome in (*study.outcomes, *(alone.outcome for alone in study.alone))]
     forwards, backwards = (sum(counts) for counts in zip((0, 0), *passes, strict=True))
     yield cost(forwards, backwards)
 

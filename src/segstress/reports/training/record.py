@@ -39,8 +39,8 @@ class TrainingRecord:
     @property
     def figures(self) -> list[str]:
         """The figures that validation has."""
-        found = (figure for entry in self.history for look in entry.get("validation", {}).values() for figure in look)
-        return list(dict.fromkeys(found))
+        figures = (figure for entry in self.history for look in entry.get("validation", {}).values() for figure in look)
+        return list(dict.fromkeys(figures))
 
     @property
     def done(self) -> int:
