@@ -5,7 +5,11 @@ EXTRAS := dev,torchvision,smp,hf,onnx,mmseg,tiff,judge,ray
 NORMAL := cnn-normal transformer-normal unet-normal cnn-normal-no-grain
 ROBUST := cnn-pgd-at-50 cnn-pgd-at-100 cnn-segpgd-at-100 cnn-ddc-at transformer-pgd-at-100 cnn-pgd-at-50-no-grain
 SEEDED := $(foreach seed,1 2,cnn-normal-seed-$(seed) transformer-normal-seed-$(seed))
-ZOO := $(addprefix zoo-,$(NORMAL) $(ROBUST) $(SEEDED))
+# Trainings that differ in one thing, three seeds each, for the findings.
+MATCHED := $(foreach kind,pgd-at-50 segpgd-at-50 pgd-at-100 segpgd-at-100 annealed-at,\
+  $(foreach seed,0 1 2,matched-$(kind)-seed-$(seed)))
+MATCHED_PIR := $(foreach seed,0 1 2,matched-pir-at-seed-$(seed))
+ZOO := $(addprefix zoo-,$(NORMAL) $(ROBUST) $(SEEDED) $(MATCHED) $(MATCHED_PIR))
 
 BOARD_IMAGES ?= 4
 
@@ -86,6 +90,18 @@ $(addprefix zoo-,$(NORMAL) $(ROBUST)): zoo-%:
 $(addprefix zoo-,$(SEEDED)): zoo-%:
 	$(call TRAIN,$(firstword $(subst -seed-, ,$*)) --model 'compact:$(firstword $(subst -, ,$*))?seed=$(lastword $(subst -, ,$*))' \
 	  --seed $(lastword $(subst -, ,$*)))
+
+# A matched model of seed k begins with the normal network of that seed; those of PIR-AT with robust features alone.
+plan_of = $(firstword $(subst -seed-, ,$(1)))
+seed_of = $(lastword $(subst -, ,$(1)))
+start_of = cnn-normal$(if $(filter-out 0,$(call seed_of,$(1))),-seed-$(call seed_of,$(1)))
+
+$(addprefix zoo-,$(MATCHED)): zoo-%: zoo-cnn-normal zoo-cnn-normal-seed-1 zoo-cnn-normal-seed-2
+	$(call TRAIN,$(call plan_of,$*) --seed $(call seed_of,$*) --start compact:$(call start_of,$*))
+
+$(addprefix zoo-,$(MATCHED_PIR)): zoo-%: $(addprefix zoo-matched-pgd-at-100-seed-,0 1 2)
+	$(call TRAIN,$(call plan_of,$*) --seed $(call seed_of,$*) --model 'compact:cnn?seed=$(call seed_of,$*)' \
+	  --backbone compact:matched-pgd-at-100-seed-$(call seed_of,$*))
 
 clean:
 	rm -rf .venv runs dist site

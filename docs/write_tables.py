@@ -5,6 +5,8 @@ python docs/write_tables.py          # --check only names the pages that are not
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import json
 import re
 import sys
@@ -12,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import segstress
 from segstress.attacks import attacks
 from segstress.contests.plan import Contest
 from segstress.core import BALLS, BadInput
@@ -47,6 +50,10 @@ limit: 24
 
 A spec is `kind:rest?key=value&key=value` or a mapping with `kind`; `segstress list models` (datasets, attacks ...)
 names the kinds.
+"""
+API = """\
+`import segstress` offers these names, and they alone are promised to stay ([what is stable](stability.md)). How they
+are used: [python](python.md).
 """
 PAPER = re.compile(r"arXiv:\d{4}\.\d{4,5}(?:v\d)?|AAAI \d{4}|docs/\w+\.md")
 
@@ -154,7 +161,46 @@ def plans_page() -> str:
     return f"# Plans, field by field\n{MADE}\n{PLANS}{''.join(keys)}"
 
 
+def signature(name: str, function: Any) -> str:
+    """Return a call with its arguments, one in a line where they are many."""
+    shown = str(inspect.signature(function))
+    shown = re.sub(r"(?:\w+\.)+(\w+)", r"\1", shown.replace("'", ""))
+    if len(name + shown) <= 100:
+        return f"{name}{shown}"
+    arguments = [str(part) for part in inspect.signature(function).parameters.values()]
+    plain = (re.sub(r"(?:\w+\.)+(\w+)", r"\1", argument.replace("'", "")) for argument in arguments)
+    returned = shown.rpartition(" -> ")[2]
+    return f"{name}(\n" + "".join(f"    {argument},\n" for argument in plain) + f") -> {returned}"
+
+
+def members(made: type) -> str:
+    """Return what a result offers: its attributes and methods, each with its line."""
+    fields = (
+        {field.name: str(field.type) for field in dataclasses.fields(made)} if dataclasses.is_dataclass(made) else {}
+    )
+    rows = [[f"`{name}`", f"`{kind}`", ""] for name, kind in fields.items() if not name.startswith("_")]
+    for name, member in inspect.getmembers(made):
+        if name.startswith("_") or name in fields or not (inspect.isfunction(member) or isinstance(member, property)):
+            continue
+        about = (inspect.getdoc(member) or "").partition("\n")[0]
+        arguments = str(inspect.signature(member)) if inspect.isfunction(member) else ""
+        call = name + arguments.replace("(self, ", "(").replace("(self)", "()")
+        rows.append([f"`{call}`".replace("'", ""), "", about])
+    return table(("name", "type", "what it is"), rows)
+
+
+def api_page() -> str:
+    """Return the public names with their docstrings."""
+    parts = []
+    for name in sorted(name for name in segstress.__all__ if not name.startswith("_")):
+        item, words = getattr(segstress, name), inspect.getdoc(getattr(segstress, name)) or ""
+        code = f"```text\n{signature(name, item)}\n```\n\n" if inspect.isfunction(item) else ""
+        parts.append(f"\n## {name}\n\n{code}{words}\n" + (f"\n{members(item)}" if inspect.isclass(item) else ""))
+    return f"# The public API\n{MADE}\n{API}{''.join(parts)}"
+
+
 PAGES = {
+    "api.md": api_page,
     "attacks.md": attacks_page,
     "corruptions.md": corruptions_page,
     "metrics.md": metrics_page,

@@ -28,6 +28,9 @@ RUNS: dict[str, list[str]] = {
 }
 
 
+SKIPPED = ("costs", "provenance")  # times; versions and machine
+
+
 def make(name: str, folder: Path) -> dict[str, str]:
     """Every table of a run, by its path below the run's folder."""
     out = folder / name
@@ -38,7 +41,7 @@ def make(name: str, folder: Path) -> dict[str, str]:
     if done.returncode:
         raise RuntimeError(f"{name}: exit code {done.returncode}: {done.stderr[-2000:]}")
     paths = sorted(out.glob("*/tables/*.csv"))
-    return {path.name: _without_seconds(path.read_text()) for path in paths if not path.stem.endswith("costs")}
+    return {path.name: _without_seconds(path.read_text()) for path in paths if not path.stem.endswith(SKIPPED)}
 
 
 def _without_seconds(text: str) -> str:

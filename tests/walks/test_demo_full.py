@@ -13,7 +13,7 @@ from segstress.core import BadInput
 from segstress.demo import demonstration as demo
 from segstress.demo.claims import claims
 from segstress.demo.claims.evidence import Evaluation
-from segstress.demo.claims.runs import MODELS, NORMAL, SEEDS, TWIN
+from segstress.demo.claims.runs import MATCHED, NORMAL, OTHERS, PLAIN, SEEDS, TWIN
 from segstress.demo.zoo import collect, document
 from segstress.evaluation import evaluate
 from segstress.models import models, save
@@ -22,14 +22,16 @@ from segstress.runtime import Progress, RunOptions, Store
 
 pytestmark = pytest.mark.slow
 ALONE = RunOptions(workers=1)
-SHORT = {"battery": None, "perturbations": ["pgd?steps=2", "segpgd?steps=2"]}
+SHORT = {"battery": None, "perturbations": ["pgd?steps=2", "segpgd?steps=2", "cospgd?steps=2"]}
 RECIPES = {"50": "pgd-at", "100": "pgd-at?share=1", "ddc": "ddc-at"}
 
 
 def make_zoo(folder: Path) -> Path:
     """Networks with first weights only, under the names of the zoo."""
-    for seed, name in enumerate(dict.fromkeys([*MODELS, TWIN, *(each + more for each in NORMAL for more in SEEDS)])):
-        architecture = models.spec(models.build(f"compact:{name.partition('-')[0]}?seed={seed}"))
+    seeded = [name + seed for name in NORMAL for seed in SEEDS]
+    for seed, name in enumerate(dict.fromkeys([*MATCHED, *OTHERS, TWIN, *seeded])):
+        kind = name.partition("-")[0].replace("matched", "cnn")
+        architecture = models.spec(models.build(f"compact:{kind}?seed={seed}"))
         recipe = next((RECIPES[part] for part in name.split("-") if part in RECIPES), "normal")
         card = {"architecture": architecture, "plan": {"recipe": recipe, "seed": 0}, "command": "none"}
         save(models.build(architecture).network(), folder / f"{name}.safetensors", card)
@@ -62,7 +64,7 @@ def test_every_claim_is_answered_with_files(run):
     found = demo.findings(run)
     page = demo.report(run, found)
     text = html.unescape(page.read_text())
-    assert text.index(demo.CHANGED) < text.index(found[0].claim)
+    assert text.index(demo.HISTORY) < text.index(found[0].claim)
     for finding in found:
         assert finding.claim in text
         assert finding.answer.checks
@@ -92,7 +94,7 @@ def test_what_is_there_is_not_done_again(run, monkeypatch):
     )
     clean = next(need for need in demo.needs() if need.name == "clean")
     monkeypatch.setattr(demo, "needs", lambda: [clean])
-    assert demo.carry_out(run, 2, ALONE, lambda name: nullcontext(Progress())) == ()
+    assert demo.examine_claims(run, 2, ALONE, lambda name: nullcontext(Progress())) == ()
 
 
 def test_another_number_of_images_is_another_folder(run):
@@ -107,5 +109,5 @@ def test_figures_of_every_model_can_be_kept(run):
     results = collect(run, demo.findings(run), "none")
     assert set(results["models"]) == set(zoo())
     assert all(0 <= value <= 1 for entry in results["models"].values() for value in entry["robust"].get("cmiou", []))
-    assert {name for name, entry in results["models"].items() if entry["robust"]} == {*MODELS, TWIN}
+    assert {name for name, entry in results["models"].items() if entry["robust"]} == {*PLAIN, *MATCHED, *OTHERS, TWIN}
     assert all(finding["claim"] in document(results) for finding in results["findings"])

@@ -214,9 +214,9 @@ def test_a_sweep_of_weights_is_nought_at_its_ends(tmp_path):
     specs.append(multi_attack_spec(12, "centre", 2, "16/255", 2))
     evaluate(plan(specs, models=list(mixed.values()), limit=1), tmp_path / "run", ALONE)
     second, _, first = steps_of(read_local(Run(tmp_path / "run")), mixed)
-    assert (second.weight, second.natural) == (0.0, 0.0)
-    assert (first.weight, first.adversarial) == (1.0, 0.0)
-    assert min(first.clean, second.clean) == 0
+    assert (second.weight, second.natural.value) == (0.0, 0.0)
+    assert (first.weight, first.adversarial.value) == (1.0, 0.0)
+    assert min(first.clean.value, second.clean.value) == 0
 
 
 class TestCommands:

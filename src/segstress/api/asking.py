@@ -112,25 +112,25 @@ def _first_fault(data: Dataset) -> str:
 def place_of(network: nn.Module) -> tuple[torch.device, torch.dtype]:
     """Tell where a module lies, and its precision; refused where it has no single one."""
     tensors = [tensor for tensor in network.parameters() if tensor.is_floating_point()]
-    places, dtypes = {tensor.device for tensor in tensors}, {tensor.dtype for tensor in tensors}
-    if len(places) > 1 or len(dtypes) > 1:
-        found = ", ".join(sorted(map(str, places if len(places) > 1 else dtypes)))
-        raise BadInput(f"model: expected all its parameters in one place and precision, found {found}")
-    place, dtype = next(iter(places), torch.device("cpu")), next(iter(dtypes), torch.float32)
+    devices, dtypes = {tensor.device for tensor in tensors}, {tensor.dtype for tensor in tensors}
+    if len(devices) > 1 or len(dtypes) > 1:
+        several = ", ".join(sorted(map(str, devices if len(devices) > 1 else dtypes)))
+        raise BadInput(f"model: expected all its parameters in one place and precision, found {several}")
+    device, dtype = next(iter(devices), torch.device("cpu")), next(iter(dtypes), torch.float32)
     if dtype not in DTYPES:
         raise BadInput(f"model: expected float32 or float64 weights, found {dtype}; hand over model.float()")
-    return place, dtype
+    return device, dtype
 
 
-def plan_of(model: nn.Module | Spec, given: Model, data: Dataset, asked: Mapping[str, Any]) -> Plan:
+def plan_of(model: nn.Module | Spec, given: Model, data: Dataset, changes: Mapping[str, Any]) -> Plan:
     """Return one model on one dataset; a module of yours is attacked where it lies, in its own precision."""
-    settings = {key: value for key, value in asked.items() if key not in NUMERICS and value is not None}
-    numerics = {**settings.pop("numerics", {}), **{key: asked[key] for key in NUMERICS if key in asked}}
+    settings = {key: value for key, value in changes.items() if key not in NUMERICS and value is not None}
+    numerics = {**settings.pop("numerics", {}), **{key: changes[key] for key in NUMERICS if key in changes}}
     if isinstance(model, nn.Module):
-        place, dtype = place_of(model)
-        wanted = torch.device(numerics.setdefault("device", str(place)))
-        if wanted.type != place.type or (wanted.index or 0) != (place.index or 0):
-            raise BadInput(f"model: lies on {place}, and device={wanted} is asked for; move one to the other")
+        device, dtype = place_of(model)
+        wanted = torch.device(numerics.setdefault("device", str(device)))
+        if wanted.type != device.type or (wanted.index or 0) != (device.index or 0):
+            raise BadInput(f"model: lies on {device}, and device={wanted} is asked for; move one to the other")
         if numerics.setdefault("dtype", DTYPES[dtype]) != DTYPES[dtype]:
             raise BadInput(f"model: has {dtype} weights, and dtype={numerics['dtype']} is asked for; convert it first")
     specs = {"models": [models.spec(given)], "data": [datasets.spec(data)]}

@@ -25,7 +25,7 @@ def here(*given: object) -> Iterator[None]:
     refuse_rerun()
     threads = torch.get_num_threads()
     try:
-        with given_back(*(each for each in given if isinstance(each, nn.Module))):
+        with given_back(*(value for value in given if isinstance(value, nn.Module))):
             yield
     finally:
         torch.set_num_threads(threads)

@@ -55,9 +55,9 @@ class RunResult(ABC):
 
     def keep(self) -> Path:
         """Keep the folder of results also when it is temporary and this object is gone; return it."""
-        for place in self.held:
-            if isinstance(place, ResultFolder):
-                place.keep()
+        for thing in self.held:
+            if isinstance(thing, ResultFolder):
+                thing.keep()
         return self.folder
 
     def _page_folder(self, folder: Path | str | None) -> Path | None:
@@ -179,7 +179,7 @@ class SmallestChanges(Answers):
 
     def images(self) -> Rows:
         """Return what was found of each image."""
-        return Rows(vars(found) for found in read_minimal(Run(self.folder)))
+        return Rows(vars(result) for result in read_minimal(Run(self.folder)))
 
     def report(self, folder: Path | str | None = None) -> Path:
         """Write page, tables and curves into the run's folder; the path of the page."""
@@ -187,9 +187,9 @@ class SmallestChanges(Answers):
         return minimal_report(self.keep())[1]
 
     def _line(self) -> str:
-        found = read_minimal(Run(self.folder))
-        broken = sum(result.success for result in found)
-        return f"{broken} of {len(found)} searches broke their image"
+        results = read_minimal(Run(self.folder))
+        broken = sum(result.success for result in results)
+        return f"{broken} of {len(results)} searches broke their image"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,8 +206,8 @@ class LocalDamage(Answers):
         return spatial_report(Run(self.keep()))
 
     def _line(self) -> str:
-        found = read_local(Run(self.folder))
-        return f"{len(found)} perturbations of parts of images"
+        results = read_local(Run(self.folder))
+        return f"{len(results)} perturbations of parts of images"
 
 
 def _no_other(folder: Path | str | None) -> None:

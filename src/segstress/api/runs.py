@@ -55,18 +55,18 @@ def evaluate(
             return Evaluated(done.folder, done.errors, done.notes)
         if isinstance(model, Plan | Path):
             raise BadInput("evaluate: a plan says its data itself; give the plan alone, or model and data")
-        asked = {"battery": battery, "perturbations": attack_list(attack), "eps": eps, **settings}
-        if not any(asked.get(key) for key in ("battery", "perturbations", "objects", "pixels")):
+        plan_settings = {"battery": battery, "perturbations": attack_list(attack), "eps": eps, **settings}
+        if not any(plan_settings.get(key) for key in ("battery", "perturbations", "objects", "pixels")):
             raise BadInput(
                 'evaluate: say what to do to the images, e.g. battery="quick" or attack="pgd", and eps="8/255"'
             )
         given = model_settings(model, name, interface or {})
         source = data_settings(data, given, classes, ignore, resize)
-        plan = plan_of(model, given, source, asked)
+        plan = plan_of(model, given, source, plan_settings)
         _stay_here(model, data, options)
-        place = ResultFolder(out)
-        done = carry_out(plan, place.path, options, listener(progress))
-        return Evaluated(done.folder, done.errors, done.notes, (model, source, place))
+        folder = ResultFolder(out)
+        done = carry_out(plan, folder.path, options, listener(progress))
+        return Evaluated(done.folder, done.errors, done.notes, (model, source, folder))
 
 
 def minimal(
@@ -86,8 +86,8 @@ def minimal(
     """Search the smallest change that breaks a model on every image; arguments as for `evaluate`."""
     names = [name for name in attack_list(attack) if isinstance(name, str)]
     threat = {"norm": norm, "target": target, "reference": reference}
-    asked = {"perturbations": searches(names, _several(enough), **threat)}
-    return SmallestChanges(*_run(model, data, asked | settings, out, workers, progress))
+    plan_settings = {"perturbations": searches(names, _several(enough), **threat)}
+    return SmallestChanges(*_run(model, data, plan_settings | settings, out, workers, progress))
 
 
 def spatial(
@@ -107,16 +107,16 @@ def spatial(
 ) -> LocalDamage:
     """Return damage part of every image and see what is lost there, and what elsewhere; arguments as for `evaluate`."""
     names = corruption.split(",") if isinstance(corruption, str) else list(corruption)
-    places = patch_regions(_several(ratio), patch, masks)
-    damage = spatial_battery(battery) if battery else corruption_specs(names, _several(severity), places)
-    asked = {"perturbations": damage, "exhaustive": True}
-    return LocalDamage(*_run(model, data, asked | settings, out, workers, progress, warn=True))
+    patches = patch_regions(_several(ratio), patch, masks)
+    damage = spatial_battery(battery) if battery else corruption_specs(names, _several(severity), patches)
+    plan_settings = {"perturbations": damage, "exhaustive": True}
+    return LocalDamage(*_run(model, data, plan_settings | settings, out, workers, progress, warn=True))
 
 
 def _run(
     model: nn.Module | Spec,
     data: Any,
-    asked: Mapping[str, Any],
+    plan_settings: Mapping[str, Any],
     out: Path | str | None,
     workers: int,
     progress: Progress | None,
@@ -124,7 +124,7 @@ def _run(
     warn: bool = False,
 ) -> tuple[Path, tuple[str, ...], tuple[str, ...], tuple[object, ...]]:
     """Return one model on one dataset; folder, errors, notes, and what must not be forgotten."""
-    plain = dict(asked)
+    plain = dict(plan_settings)
     own = {key: plain.pop(key) for key in ("classes", "ignore", "resize") if key in plain}
     name, interface = plain.pop("name", ""), plain.pop("interface", None) or {}
     with here(model):
@@ -134,9 +134,9 @@ def _run(
         _stay_here(model, data, options)
         for line in too_large(plan) if warn else ():
             heard.warn(line)
-        place = ResultFolder(out)
-        done = carry_out(plan, place.path, options, heard)
-        return done.folder, done.errors, done.notes, (model, source, place)
+        folder = ResultFolder(out)
+        done = carry_out(plan, folder.path, options, heard)
+        return done.folder, done.errors, done.notes, (model, source, folder)
 
 
 def _whole_plan(plan: Any, **beside: Any) -> Plan:
@@ -161,4 +161,4 @@ def _stay_here(model: object, data: object, options: RunOptions) -> None:
 
 
 def _several(value: Numbers) -> list[float]:
-    return [float(value)] if isinstance(value, int | float) else [float(each) for each in value]
+    return [float(value)] if isinstance(value, int | float) else [float(number) for number in value]

@@ -30,7 +30,7 @@ from .process import ResultFolder, here, listener
 from .results import RunResult
 from .rows import Rows
 
-Place = Path | str | RunResult
+RunFolder = Path | str | RunResult
 
 
 def doctor(
@@ -49,17 +49,17 @@ def doctor(
         given = model_settings(model, name, interface or {})
         source = data_settings(data, given, classes, ignore)
         plan = plan_of(model, given, source, numerics)
-        (found,) = check_up(quick=quick, models=plan.models, data=plan.data, numerics=to_plain(plan.numerics))
-        return found
+        (diagnosis,) = check_up(quick=quick, models=plan.models, data=plan.data, numerics=to_plain(plan.numerics))
+        return diagnosis
 
 
-def verify(run: Place, share: float = 0.1, *, everything: bool = False, seed: int | None = None) -> list[Verdict]:
+def verify(run: RunFolder, share: float = 0.1, *, everything: bool = False, seed: int | None = None) -> list[Verdict]:
     """Judge a run again: its files and seal, then cell by cell; `sound` says whether all agree."""
     with here():
         return verify_run(_folder(run), share, everything=everything, seed=seed)
 
 
-def report(runs: Place | Sequence[Place], out: Path | str | None = None) -> Path:
+def report(runs: RunFolder | Sequence[RunFolder], out: Path | str | None = None) -> Path:
     """Write the report of one or more runs; the path of the page."""
     several = [runs] if isinstance(runs, Path | str | RunResult) else list(runs)
     if out is None:  # the page goes into the folder of the first
@@ -75,10 +75,12 @@ def train(plan: str | None = None, *, out: Path | str | None = None, **changes: 
     if isinstance(changes.get("model"), nn.Module):
         raise BadInput("train: expected a model spec such as 'factory:nets.py:enet', which the checkpoint can name")
     with here():
-        held = {key: data_settings(changes[key]) for key in ("data", "validation") if key in changes}
-        asked = read_training_plan(plan, changes | {key: datasets.spec(data) for key, data in held.items()})
-        name = Path(plan).stem if plan else recipes.read(asked.recipe)["kind"]
-        return carry_out(asked, Path("runs") / f"train-{name}" if out is None else Path(out))
+        datasets_given = {key: data_settings(changes[key]) for key in ("data", "validation") if key in changes}
+        training_plan = read_training_plan(
+            plan, changes | {key: datasets.spec(data) for key, data in datasets_given.items()}
+        )
+        name = Path(plan).stem if plan else recipes.read(training_plan.recipe)["kind"]
+        return carry_out(training_plan, Path("runs") / f"train-{name}" if out is None else Path(out))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -93,9 +95,12 @@ class Ranked(RunResult):
         ranking, rows = self.ranking, Rows()
         for model in ranking.order:
             row: dict[str, Any] = {"model": ranking.names[model]}
-            for name, found in ranking.rankings.items():
-                row |= {name: int(found.rank[model]), f"{name}_best": int(found.best[model])}
-                row |= {f"{name}_worst": int(found.worst[model]), f"{name}_strength": float(found.strengths[model])}
+            for name, ranking_of_name in ranking.rankings.items():
+                row |= {name: int(ranking_of_name.rank[model]), f"{name}_best": int(ranking_of_name.best[model])}
+                row |= {
+                    f"{name}_worst": int(ranking_of_name.worst[model]),
+                    f"{name}_strength": float(ranking_of_name.strengths[model]),
+                }
             rows.append(row)
         return rows
 
@@ -132,13 +137,13 @@ def compete(
     with here(*modules):
         given = [model_settings(model, name, {}) for name, model in entrants]
         source = data_settings(pool, given[0] if given else None, classes, ignore)
-        asked = {"models": list(map(kinds.spec, given)), "pool": datasets.spec(source), **settings}
-        place = ResultFolder(out)
-        competition = begin(read_contest(asked), place.path)
+        contest = {"models": list(map(kinds.spec, given)), "pool": datasets.spec(source), **settings}
+        folder = ResultFolder(out)
+        competition = begin(read_contest(contest), folder.path)
         _, faults = walk(competition, listener(progress), RunOptions(workers))
-        ranking, held = competition.rank(judge, draws), (modules, source, place)
-        return Ranked(competition.folder, tuple(faults), (), held, competition=competition, ranking=ranking)
+        ranking, alive = competition.rank(judge, draws), (modules, source, folder)
+        return Ranked(competition.folder, tuple(faults), (), alive, competition=competition, ranking=ranking)
 
 
-def _folder(run: Place) -> Path:
+def _folder(run: RunFolder) -> Path:
     return run.folder if isinstance(run, RunResult) else Path(run)

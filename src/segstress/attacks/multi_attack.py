@@ -32,6 +32,7 @@ from .algorithm import Algorithm, attacks
 from .losses import View
 from .search.problem import Problem
 
+NOTHING = -1  # no class: a pixel that nothing has fooled yet
 PAPER = {"kind": "pgd", "steps": 50, "step": "4/255", "random_start": False}
 Mask = Bool[Tensor, "b h w"]
 Labels = Int64[Tensor, "b h w"]
@@ -44,6 +45,7 @@ class MultiAttack:
 
     Goal `attack-2` is the second attack by itself. Goal `cumulative-2` shows each pixel as the first of two attacks
     that fooled it, else as in the clean prediction: a worst case pixel by pixel, which no single image attains.
+    Towards a target (ours) a pixel is fooled once it shows the class that is wanted of it.
     """
 
     threat: Threat = Threat(radius=16 / 255)
@@ -61,15 +63,15 @@ class MultiAttack:
 
     @model_validator(mode="after")
     def _check(self) -> MultiAttack:
-        if self.attack.seeks != "damage" or math.isinf(self.threat.radius) or self.threat.target is not None:
-            raise BadInput("multi-attack: expected an untargeted attack within a radius, such as pgd with eps")
+        if self.attack.seeks != "damage" or math.isinf(self.threat.radius):
+            raise BadInput("multi-attack: expected an attack within a radius, such as pgd with eps")
         return self
 
     @property
     def name(self) -> str:
         """What it does and where, derived from its settings."""
-        places = "".join(f" {word} {regions.name(r)}" for word, r in (("in", self.region), ("at", self.aim)) if r)
-        return f"{self.number} x {attacks.name(self.attack)}{' every iterate' if self.every_iterate else ''}{places}"
+        where = "".join(f" {word} {regions.name(r)}" for word, r in (("in", self.region), ("at", self.aim)) if r)
+        return f"{self.number} x {attacks.name(self.attack)}{' every iterate' if self.every_iterate else ''}{where}"
 
     @property
     def label(self) -> str:
@@ -95,11 +97,11 @@ class MultiAttack:
         forwards, backwards = torch.ones(len(batch), dtype=torch.int64), torch.zeros(len(batch), dtype=torch.int64)
         results = []
         for number in range(1, self.number + 1):
-            aim = zones["aim"] & batch.valid & (together == batch.labels)
+            aim = zones["aim"] & _unfooled(batch, together)
             blow = self._strike(
                 model, batch, zones.get("inside"), aim, sound, seed_of(seed, "multi-attack", str(number))
             )
-            together = first_wrong(batch, together, blow.shown)
+            together = first_fooled(batch, together, blow.shown)
             forwards, backwards = forwards + blow.forwards, backwards + blow.backwards
             results.append(Result(f"attack-{number}", blow.images, blow.size))
             results.append(Result(f"cumulative-{number}", blow.images, blow.size, prediction=together))
@@ -134,18 +136,18 @@ class MultiAttack:
         delta = problem.feasible.project(self.attack.run(problem), self.threat.radius)
         blow.images[indices], blow.size[indices] = problem.feasible.apply(delta), problem.feasible.size(delta)
         last = predict(model(blow.images[indices]))
-        blow.shown[indices] = torch.where(problem.shown == struck.labels, last, problem.shown)
+        blow.shown[indices] = torch.where(problem.shown == NOTHING, last, problem.shown)
         blow.forwards[indices], blow.backwards[indices] = problem.forwards + 1, problem.backwards
         return blow
 
 
 @dataclass(frozen=True)
 class _Blow:
-    """What one attack did; places are filled in for the images that it struck."""
+    """What one attack did; only the images that it struck are filled in."""
 
     images: Float[Tensor, "b c h w"]
     size: Float[Tensor, " b"]
-    shown: Labels  # the class that a pixel shows, its label where nothing fooled it
+    shown: Labels  # the class that a pixel was fooled into, else the one it shows at last
     forwards: Int64[Tensor, " b"]
     backwards: Int64[Tensor, " b"]
 
@@ -153,29 +155,37 @@ class _Blow:
     def none(cls, batch: Batch) -> _Blow:
         nothing = torch.zeros(len(batch), dtype=torch.int64)
         size = batch.images.new_zeros(len(batch))
-        return cls(batch.images.clone(), size, batch.labels.clone(), nothing, nothing.clone())
+        return cls(batch.images.clone(), size, torch.full_like(batch.labels, NOTHING), nothing, nothing.clone())
 
 
 class _WatchedProblem(Problem):
-    """A problem that tells losses of the whole image, and can watch which wrong class each pixel has shown first."""
+    """A problem that tells losses of the whole image, and can watch what each pixel was fooled into first."""
 
     def __init__(
         self, model: nn.Module, batch: Batch, threat: Threat, *, sound: Mask, watch: bool, **rest: Any
     ) -> None:
         super().__init__(model, batch, threat, **rest)
         self.sound, self.watch = sound, watch
-        self.shown: Labels = self.labels.clone()
+        self.shown: Labels = torch.full_like(self.labels, NOTHING)
 
     def _view(self, logits: Float[Tensor, "n k h w"], indices: list[int], progress: float) -> View:
         view = super()._view(logits, indices, progress)
         view = replace(view, valid=self.batch.valid[indices], sound=self.sound[indices])
         if self.watch:
             earlier = self.shown[indices]
-            self.shown[indices] = torch.where(earlier == view.labels, view.prediction, earlier)
+            fooled = (view.prediction == view.labels) == view.targeted
+            self.shown[indices] = torch.where((earlier == NOTHING) & fooled, view.prediction, earlier)
         return view
 
 
-def first_wrong(batch: Batch, together: Labels, shown: Labels) -> Labels:
+def first_fooled(batch: Batch, together: Labels, shown: Labels) -> Labels:
     """Return what several attacks have fooled, with one more: a pixel stays as the first that fooled it left it."""
-    fallen = batch.valid & (together == batch.labels) & (shown != batch.labels)
+    fallen = _unfooled(batch, together) & (shown != NOTHING) & ~_unfooled(batch, shown)
     return torch.where(fallen, shown, together)
+
+
+def _unfooled(batch: Batch, prediction: Labels) -> Mask:
+    """Mark the pixels still to be won: right, or not what is wanted of them."""
+    if batch.goal is None or batch.goal_valid is None:
+        return batch.valid & (prediction == batch.labels)
+    return batch.goal_valid & (prediction != batch.goal)

@@ -47,6 +47,7 @@ class ExecutionOptions(WorkerOptions):
     shard_size: options.ShardSize = 0
     retry_errors: options.RetryErrors = False
     other_numerics: options.OtherNumerics = False
+    as_json: options.Json = False
     plugin: options.Plugins = None
 
     def folder(self, default: str) -> Path:

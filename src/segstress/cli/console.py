@@ -26,6 +26,11 @@ def be_quiet(quiet: bool) -> None:
     console.quiet = quiet
 
 
+def leave_stdout(asked: bool) -> None:
+    """Print what is for people to the errors, where the output is for programs, or to the output again."""
+    console.stderr = asked
+
+
 def show_json(plain: Any) -> None:
     """Print data for programs; null where a number has no value."""
     sys.stdout.write(json.dumps(_finite(plain), indent=1) + "\n")

@@ -62,7 +62,7 @@ def _examine(folder: Path, images: int, run_options: RunOptions, store: bool) ->
         console.print(f"{finding.claim}: {finding.answer.verdict}", style="bold")
         for check in finding.answer.checks:
             console.print(f"  {'yes' if check.holds else 'no'}: {check.asks} ({check.measured})")
-    console.print(demo.CHANGED)
+    console.print(demo.HISTORY)
     console.print(f"Findings: {demo.report(folder, findings)}", soft_wrap=True)
     show_errors(errors)
     if store:

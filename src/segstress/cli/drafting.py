@@ -54,10 +54,10 @@ def init(
 
     if out.exists() and not force:
         raise typer.BadParameter(f"{out} is there already; give another --out, or --force to write over it")
-    asked = {"model": model, "data": data, "battery": battery, "eps": eps}
+    given = {"model": model, "data": data, "battery": battery, "eps": eps}
     if attack:
-        asked.pop("battery")
-    known = {key: value or _ask(key) for key, value in asked.items()}
+        given.pop("battery")
+    known = {key: value or _ask(key) for key, value in given.items()}
     wanted: dict[str, Any] = {
         "models": _listed(known.pop("model")),
         "data": _listed(known.pop("data")),

@@ -13,7 +13,7 @@ from . import options
 from .bundles import AttackOptions, EvaluationOptions, ExecutionOptions
 from .console import console, duration, show_json, show_summary, show_table
 from .minimal import present_searches
-from .running import carry_out, plan_of
+from .running import Presented, carry_out, plan_of
 from .spatial_run import present_damage
 
 if TYPE_CHECKING:
@@ -69,7 +69,6 @@ def plan(
     plan: options.SomePlanFile = None,
     model: options.SomeModel = None,
     data: options.SomeData = None,
-    as_json: options.Json = False,
 ) -> None:
     """Say what a run will cost before it is begun: images, passes, predicted time.
 
@@ -85,7 +84,7 @@ def plan(
     else:
         planned = plan_of(common, models=model or [], data=data or [], **attacks.settings())
     costs = estimate(planned, common.workers)
-    if as_json:
+    if common.as_json:
         show_json(list(map(asdict, costs)))
         return
     table = Table("model", "data", "perturbation", "images", "forwards", "backwards", "time", title="At most")
@@ -110,13 +109,13 @@ def attack_and_report(
     from ..evaluation.report import report, studies
     from ..reports.study.summary import summary
 
-    def present(folder: Path) -> Path:
+    def present(folder: Path) -> Presented:
         evaluated = studies([folder])
-        page = report([folder], beside=beside, known=evaluated)
-        show_summary(summary(evaluated))
+        page, figures = report([folder], beside=beside, known=evaluated), summary(evaluated)
+        show_summary(figures)
         for table in beside:
             show_table(table)
-        return page
+        return Presented(page, figures)
 
     carry_out(plan, common, present, folder=folder)
 

@@ -14,7 +14,7 @@ from typer import Option
 from . import mad_options as own
 from . import mad_people, options
 from .bundles import WorkerOptions, bundled
-from .console import console
+from .console import console, show_json
 from .mad_console import find_ranking, hold, show_index, show_ranking, show_selection
 from .running import show_errors
 
@@ -104,14 +104,17 @@ def compare(folder: own.Folder, common: WorkerOptions, part: options.Part = "") 
         reopen(folder).compare(progress, replace(common.options(), part=part))
 
 
-def select(folder: own.Folder) -> None:
+def select(folder: own.Folder, as_json: options.Json = False) -> None:
     """Choose the images on which the models disagree most.
 
     Example: segstress mad select runs/mad
     """
     from ..contests.compete import reopen
 
-    show_selection(reopen(folder).select())
+    selection = reopen(folder).select()
+    show_selection(selection)
+    if as_json:
+        show_json({"images": list(selection.images), "members": [member._asdict() for member in selection.members]})
 
 
 def rank(
@@ -120,7 +123,7 @@ def rank(
     clean: own.Clean = None,
     also: own.Also = None,
     draws: own.Draws = 1000,
-    as_json: Annotated[bool, Option("--json", help="Print every figure as JSON.")] = False,
+    as_json: options.Json = False,
     workers: options.Workers = 0,
 ) -> None:
     """Rank the models, with intervals, and write the report.
@@ -186,6 +189,7 @@ def add(
 def demo(
     out: own.Out = Path("runs/mad-demo"),
     count: Annotated[int, Option("--count", min=10, help="Images of the pool.")] = 120,
+    as_json: options.Json = False,
     workers: options.Workers = 0,
 ) -> None:
     """Hold a whole competition of the embedded models on a shifted pool, scored by its masks; nothing is downloaded.
@@ -198,7 +202,8 @@ def demo(
 
     competition, run_options = begin(contest(count), out), RunOptions(workers)
     faults = hold(competition, run_options)
-    show_ranking(competition, find_ranking(competition, own.JudgeName.masks, 1000, run_options, ("fwiou", "mpa")))
+    ranking = find_ranking(competition, own.JudgeName.masks, 1000, run_options, ("fwiou", "mpa"))
+    show_ranking(competition, ranking, as_json)
     show_errors(faults)
 
 

@@ -75,9 +75,9 @@ def show_ranking(competition: Any, ranking_report: Any, as_json: bool = False) -
     console.print(f"Report: {page}", soft_wrap=True)
 
 
-def show_index(found: Any) -> None:
+def show_index(index: Any) -> None:
     """Tell how many images can be used, which are copies, which cannot be read."""
-    names, statuses, messages = (found[key].to_pylist() for key in ("name", "status", "message"))
+    names, statuses, messages = (index[key].to_pylist() for key in ("name", "status", "message"))
     for status in ("ok", "duplicate", "error"):
         console.print(f"{status}: {statuses.count(status)} images")
     for name, status, message in zip(names, statuses, messages, strict=True):

@@ -30,13 +30,14 @@ from . import (
     training,
 )
 from .bundles import bundled
-from .console import be_quiet
+from .console import be_quiet, leave_stdout
 
 app = typer.Typer(
     rich_markup_mode=None,
     help="How much can a semantic-segmentation model be trusted? Begin with: segstress demo. "
     "Exit codes: 0 fine, 1 some images failed, 2 the request cannot be served. "
-    "--debug anywhere shows the traceback of an error, --quiet anywhere prints errors only. "
+    "--debug anywhere shows the traceback of an error, --quiet anywhere prints errors only, --json prints data and "
+    "leaves all else to the errors. "
     "Example: segstress attack --model compact:cnn-normal --data shapes:test --battery quick --eps 8/255",
 )
 
@@ -102,6 +103,7 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names of files may be no UTF-8
     be_quiet("--quiet" in given)
+    leave_stdout("--json" in given)
     with _terminable():
         code = _run([word for word in given if word not in ANYWHERE], debug)
     sys.exit(code)

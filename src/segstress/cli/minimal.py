@@ -12,7 +12,7 @@ from typer import Option
 from . import options
 from .bundles import EvaluationOptions
 from .console import console
-from .running import carry_out, plan_of
+from .running import Presented, carry_out, plan_of, records
 
 if TYPE_CHECKING:
     from ..reports.kit.table import Table as Figures
@@ -55,13 +55,13 @@ def minimal(
     carry_out(plan, common, present, folder=common.folder("minimal"), doing="searching")
 
 
-def present_searches(folder: Path, one_trajectory: bool = False) -> Path:
+def present_searches(folder: Path, one_trajectory: bool = False) -> Presented:
     """Show what was found in a folder, and write its page."""
     from ..evaluation.minimal_report import report
 
     summed, page = report(folder, one_trajectory)
     _show(summed)
-    return page
+    return Presented(page, records(summed))
 
 
 def _show(summed: Figures) -> None:

@@ -47,49 +47,49 @@ def check(
     from ..evaluation.model_check import try_out
     from ..runtime import Numerics
 
-    found = try_out(model, data, images, Numerics(device=device, threads=threads))
+    check = try_out(model, data, images, Numerics(device=device, threads=threads))
     if as_json:
-        typer.echo(json.dumps({**asdict(found), "sound": found.sound}, indent=1))
+        typer.echo(json.dumps({**asdict(check), "sound": check.sound}, indent=1))
     else:
-        show(found)
-    if not found.sound:
+        show(check)
+    if not check.sound:
         raise typer.Exit(1)
 
 
-def show(found: ModelCheck) -> None:
+def show(check: ModelCheck) -> None:
     """Print every tensor that was loaded, a table of what was seen, the doctor's flags, and the entry of a plan."""
-    for loaded in found.weights:
+    for loaded in check.weights:
         say(f"weights {loaded.source}: {loaded}")
         for line in loaded.lines():
             say(f"  {line}")
-    table = Table("", "found", title=f"{found.model} on {found.data}", title_justify="left")
-    for name, text in rows(found).items():
+    table = Table("", "found", title=f"{check.model} on {check.data}", title_justify="left")
+    for name, text in rows(check).items():
         table.add_row(name, Text(text))
     console.print(table)
-    for fault in found.faults:
+    for fault in check.faults:
         show_line("refused:", fault)
-    for flag in found.flags:
+    for flag in check.flags:
         show_line(f"{flag.name}:", str(flag))
-    say(f"In the plan:\n{found.plan.rstrip()}")
+    say(f"In the plan:\n{check.plan.rstrip()}")
 
 
-def rows(found: ModelCheck) -> dict[str, str]:
+def rows(check: ModelCheck) -> dict[str, str]:
     """Return what the table says, by its first column."""
-    slope = "finite" if found.gradient_finite else "NOT FINITE"
-    counts = f"{found.classes}, the data has {found.data_classes}"
+    slope = "finite" if check.gradient_finite else "NOT FINITE"
+    counts = f"{check.classes}, the data has {check.data_classes}"
     return {
-        "weights": "; ".join(map(str, found.weights)) or "no file of its own: as the network is made, or inside it",
-        "parameters": f"{found.parameters:,}",
-        **interface_rows(found.interface),
-        "the network sees": f"{found.sees[0]:.4g} to {found.sees[1]:.4g}",
-        "sizes": found.sizes,
-        "classes": counts if found.classes == found.data_classes else f"{counts}: THEY DIFFER",
-        "class names": found.names,
-        "gradient": f"{slope}, not zero at {found.gradient_share:.1%} of the pixels",
-        "after loading": f"peak memory {found.loading_bytes / 2**20:.0f} MiB",
-        "forward": cost(found.forward),
-        "forward and backward": cost(found.backward),
-        "doctor": f"{len(found.flags)} flags" if found.flags else "refused" if found.faults else "nothing to object",
+        "weights": "; ".join(map(str, check.weights)) or "no file of its own: as the network is made, or inside it",
+        "parameters": f"{check.parameters:,}",
+        **interface_rows(check.interface),
+        "the network sees": f"{check.sees[0]:.4g} to {check.sees[1]:.4g}",
+        "sizes": check.sizes,
+        "classes": counts if check.classes == check.data_classes else f"{counts}: THEY DIFFER",
+        "class names": check.names,
+        "gradient": f"{slope}, not zero at {check.gradient_share:.1%} of the pixels",
+        "after loading": f"peak memory {check.loading_bytes / 2**20:.0f} MiB",
+        "forward": cost(check.forward),
+        "forward and backward": cost(check.backward),
+        "doctor": f"{len(check.flags)} flags" if check.flags else "refused" if check.faults else "nothing to object",
     }
 
 

@@ -94,7 +94,7 @@ Plugins = Annotated[
     list[str] | None, Option("--plugin", help="Module or file that registers more attacks, data or models. Repeatable.")
 ]
 PlanFile = Annotated[Path, Argument(help="YAML plan: models, data, perturbations or battery, eps, seed, limit ...")]
-Json = Annotated[bool, Option("--json", help="Print the same as JSON, and nothing else.")]
+Json = Annotated[bool, Option("--json", help="Print the result as JSON; all else goes to the errors.")]
 Folders = Annotated[list[Path], Argument(help="Folders of results.")]
 SomePlanFile = Annotated[Path | None, Argument(help="YAML plan; or give the options of attack.")]
 SomeModel = Annotated[list[str] | None, Option("--model", help="Model spec. Repeatable.")]

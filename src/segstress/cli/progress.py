@@ -61,9 +61,9 @@ class _Lines:
     def begin(self, total: int, words: str = "") -> None:
         self.total, self.done = total, 0  # a job may have several stages
         self.started = self.said = time.monotonic()
-        asked = f"{words}, at most {total:,} passes" if words else f"{total} images"
+        extent = f"{words}, at most {total:,} passes" if words else f"{total} images"
         self.unit = " passes" if words else ""
-        self.console.print(f"{self.what}: {asked}", soft_wrap=True)
+        self.console.print(f"{self.what}: {extent}", soft_wrap=True)
 
     def advance(self, number: int, words: str = "") -> None:
         self.done += number

@@ -12,7 +12,7 @@ from . import options
 from .bundles import ExecutionOptions
 from .console import console, show_table
 from .minimal import present_searches
-from .running import carry_out
+from .running import Presented, carry_out, records
 from .spatial_run import present_damage
 
 if TYPE_CHECKING:
@@ -53,10 +53,11 @@ def reproduce(
     given = {"models": network, "data": data, "weights": class_weights, "limit": limit}
     plan, page = named_plan(Path(wanted.plan), given)
 
-    def present(folder: Path) -> Path:
+    def present(folder: Path) -> Presented:
         written = PRESENT.get(page, _present_study)(folder)
-        _show(compare(wanted, measured(folder, page), known.about), folder)
-        return written
+        compared = compare(wanted, measured(folder, page), known.about)
+        _show(compared, folder)
+        return Presented(written.page, records(compared))
 
     carry_out(plan, common, present, folder=common.folder(f"reproduce-{paper}"))
 
@@ -75,13 +76,13 @@ def _network(plan: str, number: int, weights: Path | None) -> Any:
     return spec | {"weights": str(weights)}
 
 
-def _present_study(folder: Path) -> Path:
+def _present_study(folder: Path) -> Presented:
     from ..evaluation.report import report
 
-    return report([folder])
+    return Presented(report([folder]), {})
 
 
-PRESENT: dict[str, Callable[[Path], Path]] = {"minimal": present_searches, "spatial": present_damage}
+PRESENT: dict[str, Callable[[Path], Presented]] = {"minimal": present_searches, "spatial": present_damage}
 
 
 def _show(table: Table, folder: Path) -> None:

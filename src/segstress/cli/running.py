@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from .bundles import EvaluationOptions, ExecutionOptions
-from .console import console, show_line
+from .console import console, show_json, show_line
+
+if TYPE_CHECKING:
+    from ..reports.kit.table import Table
+
+
+class Presented(NamedTuple):
+    """What a run ends with: its page, and its figures as data."""
+
+    page: Path
+    figures: Mapping[str, Any]
+
+
+def records(*tables: Table) -> dict[str, Any]:
+    """Return tables as data, by their names: one mapping for each row."""
+    from ..reports.kit.export import to_json
+
+    return {table.name: json.loads(to_json(table))["rows"] for table in tables}
 
 
 def plan_of(common: EvaluationOptions, **settings: Any) -> Any:
@@ -22,7 +40,7 @@ def plan_of(common: EvaluationOptions, **settings: Any) -> Any:
 def carry_out(
     plan: Any,
     common: ExecutionOptions,
-    present: Callable[[Path], Path],
+    present: Callable[[Path], Presented],
     *,
     folder: Path | None = None,
     doing: str = "attacking",
@@ -39,7 +57,11 @@ def carry_out(
     if done.left_to:
         console.print(f"Part {common.part} is done: {done.left_to}.", soft_wrap=True)
         return
-    console.print(f"Report: {present(done.folder)}", soft_wrap=True)
+    presented = present(done.folder)
+    console.print(f"Report: {presented.page}", soft_wrap=True)
+    if common.as_json:
+        about = {"folder": str(done.folder), "report": str(presented.page), "errors": list(done.errors)}
+        show_json({**presented.figures, **about})
     show_errors(done.errors)
 
 

@@ -10,7 +10,7 @@ import typer
 from . import options
 from . import spatial_options as own
 from .bundles import EvaluationOptions
-from .console import console
+from .console import console, show_json
 from .running import plan_of, show_errors
 from .spatial_run import damage_and_report
 
@@ -60,6 +60,7 @@ def multi_attack(
     steps: own.Steps = "50",
     eps: own.Radii = "16/255",
     loss: own.Loss = "ce",
+    target: options.Target = None,
     every_iterate: own.EveryIterate = False,
     distances: own.Distances = "",
     battery: own.BatteryName = None,
@@ -71,7 +72,7 @@ def multi_attack(
     from ..planning.spatial import multi_attack_spec, spatial_battery
 
     specs = [
-        multi_attack_spec(side, anchor, count, radius, number, loss)
+        multi_attack_spec(side, anchor, count, radius, number, loss, target)
         | {"every_iterate": every_iterate, "distances": _numbers(distances)}
         for side in _whole(box)
         for anchor in position.split(",")
@@ -132,6 +133,7 @@ def corrupt(
     region: own.RegionSpec = None,
     limit: options.Limit = None,
     seed: options.Seed = 0,
+    as_json: options.Json = False,
     plugin: options.Plugins = None,
 ) -> None:
     """Write corrupted images and their regions as PNG, with a manifest of hashes.
@@ -144,6 +146,7 @@ def corrupt(
     from .progress import watch
 
     errors: list[str] = []
+    written: list[dict[str, Any]] = []
     changes = corrupts(corruption.split(","), _numbers(severity), region=region)
     for source in map(load, data):
         ids = plan_of(EvaluationOptions(limit=limit, seed=seed), models=[], data=data).ids(source)
@@ -151,7 +154,10 @@ def corrupt(
             progress.begin(len(ids))
             done = write_images(source, ids, changes, export / source.label, seed, progress.advance)
         console.print(f"{done.images} images: {done.manifest}", soft_wrap=True)
+        written.append({"data": source.label, "images": done.images, "manifest": str(done.manifest)})
         errors += done.errors
+    if as_json:
+        show_json({"written": written, "errors": errors})
     show_errors(errors)
 
 

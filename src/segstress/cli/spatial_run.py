@@ -12,7 +12,7 @@ from rich.table import Table
 
 from .bundles import EvaluationOptions
 from .console import console
-from .running import carry_out, plan_of
+from .running import Presented, carry_out, plan_of, records
 
 if TYPE_CHECKING:
     from ..results.local import LocalResult
@@ -36,9 +36,10 @@ def damage_and_report(
     carry_out(plan, common, present, folder=common.folder(name), doing="damaging", warnings=too_large(plan))
 
 
-def present_damage(folder: Path, report: Callable[[Run, Sequence[LocalResult]], Path] | None = None) -> Path:
+def present_damage(folder: Path, report: Callable[[Run, Sequence[LocalResult]], Path] | None = None) -> Presented:
     """Show what was lost in a folder's run, and write its page."""
     from ..evaluation.local_report import spatial_report
+    from ..reports.local.tables import scores
     from ..results.local_results import read_local
     from ..results.run import Run
 
@@ -46,7 +47,7 @@ def present_damage(folder: Path, report: Callable[[Run, Sequence[LocalResult]], 
     results = read_local(run)
     page = (report or spatial_report)(run, results)
     _show(results)
-    return page
+    return Presented(page, records(scores(results)))
 
 
 def _show(results: Sequence[LocalResult]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 import sys
@@ -17,7 +18,7 @@ from typer import Argument, Option
 
 from . import options
 from .bundles import WorkerOptions
-from .console import console, show_line
+from .console import console, show_json, show_line
 
 if TYPE_CHECKING:
     from ..training import Watcher
@@ -30,6 +31,7 @@ Model = Annotated[str | None, Option("--model", help="Architecture, e.g. compact
 Data = Annotated[str | None, Option("--data", help="Training images, e.g. shapes:train?count=2000.")]
 Validation = Annotated[str | None, Option("--validation", help="Images to validate on, e.g. shapes:val?count=48.")]
 Start = Annotated[str | None, Option("--start", help="Model whose weights training begins with.")]
+Backbone = Annotated[str | None, Option("--backbone", help="Model whose features alone training begins with.")]
 Epochs = Annotated[int | None, Option("--epochs", min=1)]
 BatchSize = Annotated[int | None, Option("--batch-size", min=1, help="Images of a step, over all processes.")]
 Seed = Annotated[int | None, Option("--seed", help="Seed of every random draw.")]
@@ -54,6 +56,7 @@ def train(
     data: Data = None,
     validation: Validation = None,
     start: Start = None,
+    backbone: Backbone = None,
     epochs: Epochs = None,
     batch_size: BatchSize = None,
     seed: Seed = None,
@@ -62,6 +65,7 @@ def train(
     out: options.Out = None,
     save_as: SaveAs = None,
     tensorboard: Board = False,
+    as_json: options.Json = False,
     plugin: options.Plugins = None,
 ) -> None:
     """Train a model by a recipe; run it again to resume, on several processes by torchrun or --executor ray.
@@ -79,6 +83,7 @@ def train(
         "data": data,
         "validation": validation,
         "start": start,
+        "backbone": None if backbone is None else {"model": backbone},
         "epochs": epochs,
         "batch_size": batch_size,
         "seed": seed,
@@ -98,6 +103,9 @@ def train(
             made = train(training_plan, folder, watcher if leads() else None, _command())
     if leads():
         _conclude(made, save_as, training_plan.data)
+        if as_json:
+            card = json.loads(made.with_suffix(".json").read_text())
+            show_json({"model": str(made), "epochs": training_plan.epochs, "card": card})
 
 
 def _command() -> str:
@@ -117,6 +125,7 @@ def _conclude(made: Path, save_as: Path | None, data: Any) -> None:
         for suffix in (".safetensors", ".json"):
             shutil.copyfile(made.with_suffix(suffix), save_as.with_suffix(suffix))
     console.print(f"Model: {made}", soft_wrap=True)
+    console.print(f"Page: {shlex.join(['segstress', 'report', str(made.parent)])}", soft_wrap=True)
     console.print(f"Next: {_next(made, data)}", soft_wrap=True)
 
 

@@ -44,9 +44,9 @@ class Performance:
     attacker: Float64[np.ndarray, "*draws models models"]
 
 
-def add_up(places: np.ndarray, size: int) -> csr_array:
+def add_up(columns: np.ndarray, size: int) -> csr_array:
     """Return a matrix that adds up the entries which share an index."""
-    return csr_array((np.ones(len(places)), (np.arange(len(places)), places)), shape=(len(places), size))
+    return csr_array((np.ones(len(columns)), (np.arange(len(columns)), columns)), shape=(len(columns), size))
 
 
 def performance(scored: Scored, weights: Float64[np.ndarray, "draws images"] | None = None) -> Performance:

@@ -150,12 +150,12 @@ def _of_class(scores: np.ndarray, class_: int) -> np.ndarray:
     return scores[..., class_] if scores.ndim == 3 else scores
 
 
-def _lowest(scores: np.ndarray, enters: np.ndarray, places: int) -> np.ndarray:
+def _lowest(scores: np.ndarray, enters: np.ndarray, kept: int) -> np.ndarray:
     """Find the lowest scores, all equal ones included, so that ids decide later."""
     entering = np.flatnonzero(enters)
-    if entering.size <= places:
+    if entering.size <= kept:
         return entering
-    limit = np.partition(scores[entering], places - 1)[places - 1]
+    limit = np.partition(scores[entering], kept - 1)[kept - 1]
     return entering[scores[entering] <= limit]
 
 

@@ -91,8 +91,8 @@ class VoteTally:
 
     def ratios(self) -> np.ndarray:
         """Divide votes for the row as attacker of the column by votes for the column, half a vote added to each."""
-        attack, held = self.attack(), self.defence().T
-        return np.where(attack + held > 0, (attack + 0.5) / (held + 0.5), np.nan)
+        attack, defence = self.attack(), self.defence().T
+        return np.where(attack + defence > 0, (attack + 0.5) / (defence + 0.5), np.nan)
 
     def roles(self, weights: Float64[np.ndarray, "draws images"] | None = None) -> np.ndarray:
         """Count wins among twice as many players: each model as attacker, then each as defender."""

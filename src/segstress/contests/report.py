@@ -15,13 +15,11 @@ from ..competition.ranking_report import RankingReport
 from ..core import BadInput, to_plain
 from ..data.palette import make_palette
 from ..evaluation.report import figures as figures_of
-from ..reports.contest.contested import Contested
-from ..reports.contest.gallery import SelectedImage
+from ..reports.contest.contested import Contested, SelectedImage, telling
 from ..reports.contest.page import write_competition
-from ..reports.kit.naming import percent
 from .compete import Competition
 
-EXAMPLES = 12  # images of the gallery
+PICTURED = 240  # images that have pictures in the page
 SUMMARY = "ranking.json"
 
 
@@ -38,7 +36,7 @@ def report(competition: Competition, ranking_report: RankingReport, out: Path | 
         classes=vocabulary.classes,
         palette=tuple(palette),
         empty=_empty(competition.folder),
-        examples=list(_examples(competition, ranking_report)),
+        images=list(_pictured(competition, ranking_report)),
         provenance={key: json.dumps(value) for key, value in to_plain(competition.contest).items()},
     )
     folder = out or competition.folder / "report"
@@ -66,6 +64,7 @@ def summary(ranking_report: RankingReport) -> dict[str, Any]:
         "scored_by": ranking_report.scored_by,
         "images": len(ranking_report.images),
         "rankings": rankings,
+        "beats": {name: ranking.beats.tolist() for name, ranking in ranking_report.rankings.items()},
         "others": {name: list(map(_number, strengths)) for name, strengths in ranking_report.others.items()},
         "matrices": {
             name: [list(map(_number, row)) for row in values] for name, values in ranking_report.matrices.items()
@@ -116,39 +115,18 @@ def _empty(folder: Path) -> list[tuple[str, str, str]]:
     return [(defender, attacker, class_) for defender, attacker, class_ in (line.split(",", 2) for line in lines)]
 
 
-def _examples(competition: Competition, ranking: RankingReport) -> Iterator[SelectedImage]:
-    """Yield the images that tell most: where the two models differ most in quality, else where they agree least."""
-    first_seen: dict[str, int] = {}
-    for index in np.argsort(_telling(ranking), kind="stable").tolist():
-        first_seen.setdefault(ranking.members[index].image, index)
-    entrants = competition.images()
-    wanted = dict(list(first_seen.items())[:EXAMPLES])
-    label_maps = dict(entrants.maps(list(wanted)))
-    for image, index in wanted.items():
+def _pictured(competition: Competition, ranking: RankingReport) -> Iterator[SelectedImage]:
+    """Yield the images that tell most, each with the maps of the models that it was selected for."""
+    models: dict[str, set[str]] = {}
+    for index in telling(ranking):
         member = ranking.members[index]
+        models.setdefault(member.image, set()).update(ranking.names[m] for m in (member.defender, member.attacker))
+    wanted, entrants, void = list(models)[:PICTURED], competition.images(), competition.vocabulary.scheme.void
+    label_maps = dict(entrants.maps(wanted))
+    for image in wanted:
         truth = entrants.mask(image) if ranking.scored_by == "masks" else entrants.label(image)
-        maps = {"truth": truth} if truth is not None else {}
-        roles = (("defender", member.defender), ("attacker", member.attacker))
-        maps |= {f"{ranking.names[model]} ({role})": label_maps[image][ranking.names[model]] for role, model in roles}
-        plain = {title: _signed(labels, competition.vocabulary.scheme.void) for title, labels in maps.items()}
-        class_ = competition.vocabulary.classes[member.class_]
-        yield SelectedImage(image, _words(ranking, index, class_), entrants.pixels(image), plain)
-
-
-def _telling(ranking: RankingReport) -> np.ndarray:
-    if ranking.scored is None:
-        return np.array([member.score for member in ranking.members])
-    gaps: np.ndarray = np.abs(ranking.scored.defended - ranking.scored.attacked)
-    return -gaps
-
-
-def _words(ranking: RankingReport, index: int, class_: str) -> str:
-    member = ranking.members[index]
-    start = f"{member.image}, chosen for {class_}: agreement {percent(member.score)} %"
-    if ranking.scored is None:
-        return start
-    own, other = (percent(float(side[index])) for side in (ranking.scored.defended, ranking.scored.attacked))
-    return f"{start}; mIoU of {ranking.names[member.defender]} {own} %, of {ranking.names[member.attacker]} {other} %"
+        maps = {name: _signed(label_maps[image][name], void) for name in ranking.names if name in models[image]}
+        yield SelectedImage(image, entrants.pixels(image), maps, None if truth is None else _signed(truth, void))
 
 
 def _signed(labels: np.ndarray, void: int) -> np.ndarray:

@@ -35,15 +35,15 @@ class Batch:
             goal_valid=None if self.goal_valid is None else send(self.goal_valid, device),
         )
 
-    def pick(self, places: Sequence[int]) -> Batch:
+    def pick(self, indices: Sequence[int]) -> Batch:
         """Return some of its images, in the given order."""
-        index = torch.as_tensor(places, device=self.images.device)
+        index = torch.as_tensor(indices, device=self.images.device)
 
         def take(tensor: Tensor | None) -> Tensor | None:
             return None if tensor is None else tensor[index]
 
         return Batch(
-            ids=tuple(self.ids[position] for position in places),
+            ids=tuple(self.ids[position] for position in indices),
             images=self.images[index],
             labels=self.labels[index],
             valid=self.valid[index],

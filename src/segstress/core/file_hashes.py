@@ -24,10 +24,10 @@ def file_hashes(paths: Iterable[Path]) -> dict[Path, str]:
     known = _remembered(stamps)
     fresh = [path for path in stamps if path not in known]
     with ThreadPoolExecutor(min(8, 2 * cores())) as pool:  # hashing lets other threads go on
-        found = dict(zip(fresh, pool.map(_hash, fresh), strict=True))
+        hashes = dict(zip(fresh, pool.map(_hash, fresh), strict=True))
     settled = time.time_ns() - int(YOUNG * 1e9)
-    _remember({path: (stamps[path], found[path]) for path in fresh if 0 < _changed(path) < settled})
-    return {path: known.get(path) or found[path] for path in stamps}
+    _remember({path: (stamps[path], hashes[path]) for path in fresh if 0 < _changed(path) < settled})
+    return {path: known.get(path) or hashes[path] for path in stamps}
 
 
 def _hash(path: Path) -> str:
@@ -57,14 +57,14 @@ def _changed(path: Path) -> int:
 
 def _remembered(stamps: dict[Path, str]) -> dict[Path, str]:
     with suppress(sqlite3.Error, OSError), closing(_open()) as memory:
-        asked = ((path, (_key(path), stamp)) for path, stamp in stamps.items())
-        rows = ((path, memory.execute(FIND, words).fetchone()) for path, words in asked)
+        stamped = ((path, (_key(path), stamp)) for path, stamp in stamps.items())
+        rows = ((path, memory.execute(FIND, words).fetchone()) for path, words in stamped)
         return {path: row[0] for path, row in rows if row}
     return {}
 
 
-def _remember(found: dict[Path, tuple[str, str]]) -> None:
-    rows = [(_key(path), *values) for path, values in found.items() if values[1] != "unreadable"]
+def _remember(hashed: dict[Path, tuple[str, str]]) -> None:
+    rows = [(_key(path), *values) for path, values in hashed.items() if values[1] != "unreadable"]
     with suppress(sqlite3.Error, OSError), closing(_open()) as memory, memory:
         memory.executemany("INSERT OR REPLACE INTO hashes VALUES (?, ?, ?)", rows)
 

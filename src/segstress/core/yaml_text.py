@@ -47,10 +47,10 @@ def _located(plain: Any, node: MappingNode) -> Any:
 
 def _check_characters(text: str, name: str) -> None:
     """Refuse characters that YAML does not know, before a loader is made."""
-    found = yaml.SafeLoader.NON_PRINTABLE.search(text)
-    if found:
-        line = text.count("\n", 0, found.start()) + 1
-        raise BadInput(f"{name} is not valid YAML, line {line}: the character {found.group()!r} is not allowed")
+    match = yaml.SafeLoader.NON_PRINTABLE.search(text)
+    if match:
+        line = text.count("\n", 0, match.start()) + 1
+        raise BadInput(f"{name} is not valid YAML, line {line}: the character {match.group()!r} is not allowed")
 
 
 class _Bounded(yaml.SafeLoader):

@@ -93,11 +93,11 @@ class Corrupt:
         if not isinstance(self.region, Rectangles):
             raise BadInput("apply=patches needs a region made of rectangles, such as patches or box")
         images = batch.images.clone()
-        for place, (id_, rectangles) in enumerate(zip(batch.ids, self.region.boxes(batch, seed), strict=True)):
+        for index, (id_, rectangles) in enumerate(zip(batch.ids, self.region.boxes(batch, seed), strict=True)):
             for rows, columns in rectangles:
                 part = f"/patch-{rows.start}-{columns.start}"
-                crop = batch.images[place : place + 1, :, rows, columns]
-                images[place, :, rows, columns] = self._alter(crop, (id_,), seed, part).images[0]
+                crop = batch.images[index : index + 1, :, rows, columns]
+                images[index, :, rows, columns] = self._alter(crop, (id_,), seed, part).images[0]
         return images
 
     def _alter(self, images: Tensor, ids: tuple[str, ...], seed: int, part: str = "") -> Altered:

@@ -48,7 +48,9 @@ class Corruption(ABC):
 
     def scaled(self, level: Level, factor: float) -> Level:
         """Return the same strength for images that are `factor` times as large."""
-        return tuple(_longer(value, factor) if place in self.lengths else value for place, value in enumerate(level))
+        return tuple(
+            _longer(value, factor) if position in self.lengths else value for position, value in enumerate(level)
+        )
 
 
 @settings
@@ -90,9 +92,9 @@ def alter(
     if not MILDEST <= severity <= STRONGEST:
         raise BadInput(f"severity: expected a number from {MILDEST} to {STRONGEST}, found {severity:g}")
     if images.ndim != 4 or images.shape[1] != 3 or not images.is_floating_point():
-        found = f"{images.dtype} {tuple(images.shape)}"
+        given = f"{images.dtype} {tuple(images.shape)}"
         raise BadImage(
-            f"corruptions need float RGB images (b, 3, h, w) in [0, 1], found {found}; repeat a grey channel"
+            f"corruptions need float RGB images (b, 3, h, w) in [0, 1], found {given}; repeat a grey channel"
         )
     factor = min(images.shape[-2:]) / reference_size if reference_size else 1.0
     purpose = f"corruption/{corruptions.spec(corruption)['kind']}{part}"

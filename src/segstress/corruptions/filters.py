@@ -18,15 +18,15 @@ Border = Literal["edge", "mirror", "symmetric"]  # aaa|abc, cb|abc (the edge onc
 def extend(planes: Planes, margin: int, dim: int, border: Border) -> Tensor:
     """Extend by pixels beyond both ends of one axis; the margin may be wider than the image."""
     size = planes.shape[dim]
-    places = torch.arange(-margin, size + margin, device=planes.device)
+    indices = torch.arange(-margin, size + margin, device=planes.device)
     if border == "edge":
-        places = places.clamp(0, size - 1)
+        indices = indices.clamp(0, size - 1)
     elif border == "mirror":
         period = max(2 * (size - 1), 1)
-        places = torch.minimum(places % period, -places % period)
+        indices = torch.minimum(indices % period, -indices % period)
     else:
-        places = torch.minimum(places % (2 * size), (-1 - places) % (2 * size))
-    return planes.index_select(dim, places)
+        indices = torch.minimum(indices % (2 * size), (-1 - indices) % (2 * size))
+    return planes.index_select(dim, indices)
 
 
 def gaussian_weights(sigma: float, truncate: float = 4.0) -> Float[Tensor, " taps"]:

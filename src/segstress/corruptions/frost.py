@@ -41,7 +41,7 @@ class Frost(Corruption):
         for which, top, left in draws.uniform(3).tolist():
             picture = _cover(paths[int(which * len(paths))], height, width)
             row, column = (
-                int(place * (have - want)) for place, have, want in _rooms(top, left, picture, height, width)
+                int(share * (have - want)) for share, have, want in _rooms(top, left, picture, height, width)
             )
             crops.append(picture[:, row : row + height, column : column + width])
         return level[0] * images + level[1] * torch.stack(crops).to(images)
@@ -95,12 +95,12 @@ def frost_texture(draws: Draws, height: int, width: int, crystals: int = 80) -> 
     """Mix half clouds, a third streaks along crystals, the rest ridges between them; mean 0.55, deviation 0.16."""
     clouds = power_noise(draws, height, width, slope=1.7)
     rows, columns = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
-    places = torch.stack([rows, columns], -1).float().to(draws.device).view(1, -1, 2)
+    points = torch.stack([rows, columns], -1).float().to(draws.device).view(1, -1, 2)
     seeds = draws.uniform(crystals, 2) * torch.tensor([height, width], device=draws.device)
-    near, owner = torch.cdist(places.expand(len(seeds), -1, -1), seeds).topk(2, largest=False)
+    near, owner = torch.cdist(points.expand(len(seeds), -1, -1), seeds).topk(2, largest=False)
     angle = (math.pi * draws.uniform(crystals)).gather(1, owner[..., 0])
-    along = places[..., 0] * angle.sin() + places[..., 1] * angle.cos()
-    across = places[..., 0] * angle.cos() - places[..., 1] * angle.sin()
+    along = points[..., 0] * angle.sin() + points[..., 1] * angle.cos()
+    across = points[..., 0] * angle.cos() - points[..., 1] * angle.sin()
     grain = draws.normal(1, 64, 256)
     lookup = torch.stack([across / 128, along / 640], -1)[:, None]  # streaks ten times as long as wide
     streaks = functional.grid_sample(grain, lookup, padding_mode="reflection", align_corners=False)

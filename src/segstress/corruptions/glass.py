@@ -42,13 +42,13 @@ def one_pass(offsets: Int64[Tensor, "b 2 h w"], reach: int) -> Int64[Tensor, " p
     chains are followed by pointer doubling, so the result is that of the sequential loop.
     """
     batch, _, height, width = offsets.shape
-    places = torch.arange(batch * height * width, device=offsets.device).view(batch, height, width)
+    sources = torch.arange(batch * height * width, device=offsets.device).view(batch, height, width)
     inner = torch.zeros((height, width), dtype=torch.bool, device=offsets.device)
     inner[reach + 1 : height - reach + 1, reach + 1 : width - reach + 1] = True
-    target = (places + (offsets[:, 0] * width + offsets[:, 1]) * inner).flatten()
-    places = places.flatten()
-    visited = inner.flatten().repeat(batch).index_select(0, target) & (target > places)
-    jump = torch.where(visited, target, places)
+    target = (sources + (offsets[:, 0] * width + offsets[:, 1]) * inner).flatten()
+    sources = sources.flatten()
+    visited = inner.flatten().repeat(batch).index_select(0, target) & (target > sources)
+    jump = torch.where(visited, target, sources)
     while not torch.equal(further := jump.index_select(0, jump), jump):  # on a CPU four times as fast as jump[jump]
         jump = further
     return target.index_select(0, jump)

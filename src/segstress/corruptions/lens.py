@@ -44,9 +44,9 @@ class Raindrops(LocalEffect):
         """Return a blurred scene seen through the nearest drop, dark at its rim."""
         height, width = images.shape[-2:]
         size, number = min(height, width), int(level[0])
-        places = draws.uniform(number, 2) * torch.tensor([height, width], device=images.device)
+        centres = draws.uniform(number, 2) * torch.tensor([height, width], device=images.device)
         radii = size * draws.uniform(number, low=0.02, high=0.08)
-        offsets, reach = _nearest(places, radii, height, width)
+        offsets, reach = _nearest(centres, radii, height, width)
         turned = -0.8 * offsets  # a drop shows most of the scene, turned by half a circle
         scene = gaussian_blur(images, size / 128)
         seen = functional.grid_sample(scene, turned.flip(-1).to(images), padding_mode="reflection", align_corners=False)
@@ -55,15 +55,15 @@ class Raindrops(LocalEffect):
 
 
 def _nearest(
-    places: Float[Tensor, "b n 2"], radii: Float[Tensor, "b n"], height: int, width: int
+    centres: Float[Tensor, "b n 2"], radii: Float[Tensor, "b n"], height: int, width: int
 ) -> tuple[Float[Tensor, "b h w 2"], Map]:
     """Return each pixel's offset from the centre of its nearest drop, in radii, and how far out that is."""
-    rows, columns = (torch.arange(side, device=places.device) + 0.5 for side in (height, width))
-    best = torch.full((len(places), height, width), torch.inf, device=places.device)
-    offsets = torch.zeros(len(places), height, width, 2, device=places.device)
-    for place, radius in zip(places.unbind(1), radii.unbind(1), strict=True):
-        down = ((rows - place[:, :1]) / radius[:, None])[:, :, None].expand_as(best)
-        right = ((columns - place[:, 1:]) / radius[:, None])[:, None, :].expand_as(best)
+    rows, columns = (torch.arange(side, device=centres.device) + 0.5 for side in (height, width))
+    best = torch.full((len(centres), height, width), torch.inf, device=centres.device)
+    offsets = torch.zeros(len(centres), height, width, 2, device=centres.device)
+    for centre, radius in zip(centres.unbind(1), radii.unbind(1), strict=True):
+        down = ((rows - centre[:, :1]) / radius[:, None])[:, :, None].expand_as(best)
+        right = ((columns - centre[:, 1:]) / radius[:, None])[:, None, :].expand_as(best)
         reach = torch.hypot(down, right)
         closer = reach < best
         best = torch.where(closer, reach, best)

@@ -29,17 +29,17 @@ class SunGlare(LocalEffect):
         height, width = images.shape[-2:]
         size = min(height, width)
         rows, columns = (torch.arange(side, device=images.device) + 0.5 for side in (height, width))
-        place = draws.uniform(3)[..., None, None]
-        down, right = rows[:, None] - place[:, 0] * height / 2, columns - place[:, 1] * width
+        position = draws.uniform(3)[..., None, None]
+        down, right = rows[:, None] - position[:, 0] * height / 2, columns - position[:, 1] * width
         distance, angle = torch.hypot(down, right), torch.atan2(down, right)
         core = torch.exp(-(distance / (0.06 * size)).square())
         halo = 0.5 * torch.exp(-distance / (0.15 * size))
-        turn = place[:, 2] * 2 * math.pi
+        turn = position[:, 2] * 2 * math.pi
         star = torch.cos(STREAKS / 2 * angle + turn).abs().pow(24) * torch.exp(-distance / (0.25 * size))
         light = core + halo + 0.5 * star
         for step in GHOSTS:
-            ghost_row = height / 2 + step * (height / 2 - place[:, 0] * height / 2)
-            ghost_column = width / 2 + step * (width / 2 - place[:, 1] * width)
+            ghost_row = height / 2 + step * (height / 2 - position[:, 0] * height / 2)
+            ghost_column = width / 2 + step * (width / 2 - position[:, 1] * width)
             reach = torch.hypot(rows[:, None] - ghost_row, columns - ghost_column) / (0.04 * size * (1 + abs(step)))
             light = light + 0.15 * (reach < 1)
         colour = images.new_tensor(SUNLIGHT)[:, None, None].expand_as(images)
@@ -59,9 +59,9 @@ class Shadow(LocalEffect):
         height, width = images.shape[-2:]
         size = min(height, width)
         rows, columns = (torch.arange(side, device=images.device) + 0.5 for side in (height, width))
-        place, turns, reaches = draws.uniform(2), draws.uniform(self.corners), draws.uniform(self.corners)
-        down = rows[:, None] - (place[:, 0] * height)[:, None, None]
-        right = columns - (place[:, 1] * width)[:, None, None]
+        position, turns, reaches = draws.uniform(2), draws.uniform(self.corners), draws.uniform(self.corners)
+        down = rows[:, None] - (position[:, 0] * height)[:, None, None]
+        right = columns - (position[:, 1] * width)[:, None, None]
         inside = torch.ones_like(down + right)
         for side in range(self.corners):  # a convex polygon is what no side cuts away
             angle = (2 * math.pi * (side + turns[:, side]) / self.corners)[:, None, None]

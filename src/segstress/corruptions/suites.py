@@ -31,9 +31,9 @@ SUITES: dict[str, tuple[str, ...]] = {
 
 def expand(names: Iterable[str]) -> list[str]:
     """Return corruption specs, each once, with every suite replaced by its members."""
-    found = [member for name in names for member in SUITES.get(name, (name,))]
-    for spec in found:
+    members = [member for name in names for member in SUITES.get(name, (name,))]
+    for spec in members:
         corruptions.get(spec.partition("?")[0])  # raises where the name is unknown
-    if not found:
+    if not members:
         raise BadInput(f"expected at least one corruption or suite; suites: {', '.join(SUITES)}")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(members))

@@ -33,7 +33,7 @@ class LostBlocks(LocalEffect):
         kept = torch.minimum(lengths, (wanted - before).clamp(min=0))  # the last run is cut to the wanted number
         first = torch.zeros_like(starts).scatter(1, order, starts)[..., None]
         length = torch.zeros_like(kept).scatter(1, order, kept)[..., None]
-        places = torch.arange(columns, device=images.device)
-        lost = (places >= first) & (places < first + length)
+        columns_of_image = torch.arange(columns, device=images.device)
+        lost = (columns_of_image >= first) & (columns_of_image < first + length)
         alpha = lost.repeat_interleave(BLOCK, 1).repeat_interleave(BLOCK, 2)[:, :height, :width].float()
         return images.new_tensor(GREEN)[:, None, None].expand_as(images), alpha

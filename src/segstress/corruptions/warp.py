@@ -36,8 +36,8 @@ class ElasticTransform(Corruption):
         rows, columns = (torch.arange(side, device=images.device, dtype=images.dtype) for side in (height, width))
         across = (2 * (columns + right) + 1) / width - 1
         along = (2 * (rows[:, None] + down) + 1) / height - 1
-        places = torch.stack([across, along], -1)
-        return functional.grid_sample(images, places, padding_mode="reflection", align_corners=False)
+        points = torch.stack([across, along], -1)
+        return functional.grid_sample(images, points, padding_mode="reflection", align_corners=False)
 
 
 def wavy_field(draws: Draws, height: int, width: int, most: float) -> Float[Tensor, "b {height} {width}"]:

@@ -23,7 +23,7 @@ from .reading import SUFFIXES, read_image
 AS_SAVED = Encoding(channels="last")
 
 
-class Place(NamedTuple):
+class StoredPicture(NamedTuple):
     """Where one image lies: a file, and its name in it where the file holds several."""
 
     path: Path
@@ -40,10 +40,10 @@ class Stored:
         self._entries = lru_cache(maxsize=2)(_entries)  # neighbours lie in one file
 
     @cached_property
-    def places(self) -> dict[str, list[Place]]:
+    def pictures(self) -> dict[str, list[StoredPicture]]:
         """The images of every id."""
         kept = [path for path in sorted(self.folder.rglob("kept-*.zst")) if _counts(path.parent)]
-        by_id: dict[str, list[Place]] = {}
+        by_id: dict[str, list[StoredPicture]] = {}
         for id_, source in _in_run(kept) if kept else _in_files(self.folder):
             by_id.setdefault(id_, []).append(source)
         return by_id
@@ -52,7 +52,7 @@ class Stored:
     def content(self) -> str:
         """Hash of the files."""
         hashed = hashlib.blake2b(digest_size=6)
-        for path in sorted({source.path for places in self.places.values() for source in places}):
+        for path in sorted({source.path for pictures in self.pictures.values() for source in pictures}):
             hashed.update(path.relative_to(self.folder).as_posix().encode())
             hashed.update(path.read_bytes())
         return hashed.hexdigest()
@@ -60,15 +60,15 @@ class Stored:
     @property
     def most(self) -> int:
         """The number of images of the id that has most of them."""
-        return max(map(len, self.places.values()))
+        return max(map(len, self.pictures.values()))
 
     def read(self, id_: str) -> list[Float[Tensor, "c h w"]]:
         """Read all images of one id; BadImage where there is none or one cannot be read."""
-        if id_ not in self.places:
+        if id_ not in self.pictures:
             raise BadImage(f"{self.folder} holds no image '{id_}'; a run keeps them all with --keep-images")
-        return [self._read(source) for source in self.places[id_]]
+        return [self._read(source) for source in self.pictures[id_]]
 
-    def _read(self, source: Place) -> Float[Tensor, "c h w"]:
+    def _read(self, source: StoredPicture) -> Float[Tensor, "c h w"]:
         if not source.entry:
             return read_image(source.path, AS_SAVED).pixels
         array = self._entries(source.path)[source.entry]
@@ -104,16 +104,16 @@ def _counts(folder: Path) -> bool:
     return not clean and folder.name != "set-aside"
 
 
-def _in_run(paths: list[Path]) -> list[tuple[str, Place]]:
-    return [(entry.partition("|")[2], Place(path, entry)) for path in paths for entry in sorted(_entries(path))]
+def _in_run(paths: list[Path]) -> list[tuple[str, StoredPicture]]:
+    return [(entry.partition("|")[2], StoredPicture(path, entry)) for path in paths for entry in sorted(_entries(path))]
 
 
-def _in_files(folder: Path) -> list[tuple[str, Place]]:
+def _in_files(folder: Path) -> list[tuple[str, StoredPicture]]:
     """List the images in files; an archive of one array goes by its file's name, those of several by their own."""
     sources = []
     for id_, path in list_files(folder, suffixes=SUFFIXES).items():
         entries = list(_entries(path)) if path.suffix == ".npz" else [""]
-        sources += [(id_ if len(entries) == 1 else entry, Place(path, entry)) for entry in entries]
+        sources += [(id_ if len(entries) == 1 else entry, StoredPicture(path, entry)) for entry in entries]
     return sources
 
 

@@ -26,7 +26,7 @@ class Source:
     """The user's own data, and what a first look at all of it found."""
 
     items: Callable[[int], Any]
-    places: Mapping[str, int]  # of every id
+    numbers: Mapping[str, int]  # of every id
     codes: Mapping[str, Sequence[int]]  # that the mask of an id uses
     content: str
 
@@ -94,7 +94,7 @@ class Wrapped(Dataset):
 
     def ids(self) -> list[str]:
         """Return hashes of the images, in the order of the data."""
-        return list(self._source.places)
+        return list(self._source.numbers)
 
     def contents(self) -> str:
         """Return the hash of images and masks."""
@@ -102,9 +102,9 @@ class Wrapped(Dataset):
 
     def read(self, id: str) -> Sample:
         """Read the image as it is now; BadImage where it is another than at first."""
-        if id not in self._source.places:
+        if id not in self._source.numbers:
             raise BadImage(f"{self.name} has no image '{id}'")
-        pixels = read_item(self._source.items, self._source.places[id], self.scale)
+        pixels = read_item(self._source.items, self._source.numbers[id], self.scale)
         if not id.startswith(pixels.hash):
             raise BadImage("is another image each time it is read; switch random augmentation off")
         labels, valid = self._labels(pixels)
@@ -172,26 +172,26 @@ def _look_through(items: Callable[[int], Any], count: int, scale: float | None) 
     """Read every item once; what most of the first are refused for is refused for all."""
     if not count:
         raise BadInput("data: expected at least one image, found none")
-    places: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     codes: dict[str, Sequence[int]] = {}
     masks: list[str] = []
     faults: list[str] = []
-    for place in range(count):
+    for number in range(count):
         try:
-            pixels = read_item(items, place, scale)
+            pixels = read_item(items, number, scale)
         except BadImage as error:
-            faults += [str(error)] if place < PROBED else []
-            places[f"item-{place:05d}"] = place
+            faults += [str(error)] if number < PROBED else []
+            numbers[f"item-{number:05d}"] = number
             masks.append("")
             continue
-        id_ = pixels.hash if pixels.hash not in places else f"{pixels.hash}-{place}"  # the same image again
-        places[id_] = place
+        id_ = pixels.hash if pixels.hash not in numbers else f"{pixels.hash}-{number}"  # the same image again
+        numbers[id_] = number
         if pixels.mask is not None:
             codes[id_] = pixels.mask.unique().tolist()
         masks.append("" if pixels.mask is None else hashlib.sha256(pixels.mask.numpy().tobytes()).hexdigest())
     if 2 * len(faults) > min(count, PROBED):
         raise BadInput(f"data: {faults[0]}")
-    first = next(iter(places))
+    first = next(iter(numbers))
     if not first.startswith("item-") and read_item(items, 0, scale).hash != first:
         raise BadInput("data: item 0 is another image each time it is read; switch random augmentation off")
-    return Source(items, places, codes, f"data-{digest([list(places), masks], 16)}")
+    return Source(items, numbers, codes, f"data-{digest([list(numbers), masks], 16)}")

@@ -36,7 +36,7 @@ def begin(folder: Path) -> None:
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        note = {"commit": _last_commit(Path(__file__).parent), "time": now, "claims": hashes()}
+        note = {"commit": _last_commit(CLAIMS, everything=True), "time": now, "claims": hashes()}
         write(path, (json.dumps(note, indent=1) + "\n").encode())
 
 
@@ -58,9 +58,10 @@ def _start(begun: dict[str, Any]) -> str:
     )
 
 
-def _last_commit(path: Path) -> str:
-    """Return the hash and time of the last commit of a file or folder; unknown outside of a repository."""
-    command = ["git", "-C", str(path.parent), "log", "-1", "--format=%h (%cI)", "--", path.name]
+def _last_commit(path: Path, everything: bool = False) -> str:
+    """Return the hash and time of the last commit of a file, or of all there is; unknown outside of a repository."""
+    command = ["git", "-C", str(path.parent), "log", "-1", "--format=%h (%cI)"]
+    command += [] if everything else ["--", path.name]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError:

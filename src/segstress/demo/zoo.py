@@ -22,7 +22,8 @@ from ..reports.kit.table import Cell, Column, Rows, Table
 from ..reports.study.assessment import Assessment, title
 from .claims import Evidence
 from .claims.runs import BATTERY, CLEAN, NO_GRAIN, TWIN, share
-from .demonstration import ABOUT, CHANGED
+from .demonstration import ABOUT, HISTORY
+from .lock import words
 
 RESULTS = ZOO / "results.json"
 PAGE = ZOO.parents[2] / "docs" / "zoo.md"  # of a checkout
@@ -47,6 +48,7 @@ def collect(folder: Path, findings: Sequence[Finding], command: str) -> dict[str
         "clean_images": len(next(iter(clean.values())).study.ids),
         "constant": {figure: first.constant(figure) for figure in ROBUST_FIGURES},
         "commonest": first.commonest,
+        "lock": words(folder),
         "models": {name: _model(name, clean.get(name), robust.get(name)) for name in zoo()},
         "findings": [
             {
@@ -155,10 +157,11 @@ def document(results: Mapping[str, Any]) -> str:
         f"{made.note} Shares in percent. Figures of {', '.join(apart)} are on images without the grain.",
         "",
         to_markdown(made),
-        "## The papers' claims on these models",
+        "## The papers' claims on these models, and one of ours",
         "",
-        CHANGED,
+        HISTORY,
         "",
+        *(line for sentence in results["lock"] for line in (sentence, "")),
     ]
     for number, finding in enumerate(results["findings"], start=1):
         lines += [f"### {number}. {finding['claim']}: {finding['verdict']}", ""]

@@ -57,8 +57,8 @@ def _judge_feeding(model: nn.Module, batches: Sequence[Batch], quality: Quality,
         for words, images in feedings(model, batch.images):
             tries.setdefault(words, []).append(_try(model, images, classes))
     whole = {words: maps for words, maps in tries.items() if len(maps) == len(batches)}  # a grey image has no order
-    found = {words: _quality(maps, batches, classes) for words, maps in whole.items()}
-    words, best = max(found.items(), key=lambda item: quality.gain(item[1]), default=("", quality))
+    qualities = {words: _quality(maps, batches, classes) for words, maps in whole.items()}
+    words, best = max(qualities.items(), key=lambda item: quality.gain(item[1]), default=("", quality))
     if quality.gain(best) > BETTER:
         yield Flag(
             "feeding",
@@ -76,9 +76,9 @@ def _judge_ids(maps: Maps, batches: Sequence[Batch], quality: Quality, classes: 
         "every predicted class id one lower": lambda ids: torch.where(ids > 0, ids - 1, number),
         f"classes {classes[0]} and {classes[-1]} exchanged": lambda ids: _exchange(ids, 0, number - 1),
     }
-    found = {words: _quality([rule(ids) for ids in maps], batches, number) for words, rule in others.items()}
-    found |= _without_first(maps, batches, classes)
-    words, best = max(found.items(), key=lambda item: quality.gain(item[1]))
+    qualities = {words: _quality([rule(ids) for ids in maps], batches, number) for words, rule in others.items()}
+    qualities |= _without_first(maps, batches, classes)
+    words, best = max(qualities.items(), key=lambda item: quality.gain(item[1]))
     if quality.gain(best) > BETTER:
         yield Flag(
             "class-ids",

@@ -11,8 +11,10 @@ from ..reports.local.page import write_local
 from ..results.lacking import alarms
 from ..results.local import LocalResult
 from ..results.local_results import read_local, scenes
+from ..results.records import read_record
 from ..results.run import Run
 from ..results.seal import check_whole
+from ..results.strikes import read_strikes
 
 
 def spatial_report(
@@ -23,5 +25,6 @@ def spatial_report(
     results = read_local(run) if results is None else results
     if not results:
         raise BadInput(f"{run.folder} holds no corruption and no localized attack; expected a run of segstress spatial")
-    told = [*warnings, *alarms(run)]
-    return write_local(run.folder / "spatial", run.folder.resolve().name, results, scenes(run), alarms=told, **extra)
+    notes = [*warnings, *alarms(run)]
+    about: dict[str, Any] = {"alarms": notes, "record": read_record(run), "strikes": read_strikes(run), **extra}
+    return write_local(run.folder / "spatial", run.folder.resolve().name, results, scenes(run), **about)

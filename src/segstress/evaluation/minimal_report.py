@@ -11,6 +11,7 @@ from ..reports.minimal.tables import table
 from ..results.lacking import alarms
 from ..results.minimal import read_minimal
 from ..results.minimal_frames import palettes, read_frames
+from ..results.records import read_record
 from ..results.run import Run
 from ..results.seal import check_whole
 
@@ -21,7 +22,7 @@ def report(folder: Path, one_trajectory: bool = False) -> tuple[Table, Path]:
     results = read_minimal(run, one_trajectory)
     pictures = scenes(results, read_frames(run), palettes(run))
     words = _remarks(run, one_trajectory), list(alarms(run))
-    page = write_minimal(results, folder / "report", folder.resolve().name, *words, pictures)
+    page = write_minimal(results, folder / "report", folder.resolve().name, *words, pictures, read_record(run))
     return table(results), page
 
 

@@ -68,17 +68,17 @@ def try_out(model: Spec, data: Spec, images: int = 2, numerics: Numerics | None 
     numerics = numerics or Numerics()
     torch.set_num_threads(numerics.threads)
     forget()  # what this process may have loaded before
-    chosen, source = models.build(model), load_data(data)
-    segmenter, _ = ready(chosen, numerics.device, numerics.torch_dtype())
+    named, source = models.build(model), load_data(data)
+    segmenter, _ = ready(named, numerics.device, numerics.torch_dtype())
     loading = _peak(numerics.device)
     looked = [sample.image[None].to(numerics.device, numerics.torch_dtype()) for sample in _some(source, images)]
-    logits = _forward(segmenter, looked[0], chosen.label)
-    forward = _cost(lambda image: _forward(segmenter, image, chosen.label), looked, numerics.device)
+    logits = _forward(segmenter, looked[0], named.label)
+    forward = _cost(lambda image: _forward(segmenter, image, named.label), looked, numerics.device)
     gradient = _gradient(segmenter, looked[0])
     backward = _cost(lambda image: _gradient(segmenter, image), looked, numerics.device)
-    flags, faults = _doctor(models.spec(chosen), data, images, numerics)
+    flags, faults = _doctor(models.spec(named), data, images, numerics)
     return ModelCheck(
-        model=chosen.label,
+        model=named.label,
         data=source.label,
         weights=tuple(loading_reports(segmenter)),
         parameters=sum(tensor.numel() for tensor in segmenter.parameters()),
@@ -87,7 +87,7 @@ def try_out(model: Spec, data: Spec, images: int = 2, numerics: Numerics | None 
         sizes=size_rule(segmenter, segmenter.interface) or _try_size(segmenter, looked[0]),
         classes=logits.shape[1],
         data_classes=len(source.classes),
-        names=_names(chosen.legend(), source),
+        names=_names(named.legend(), source),
         gradient_finite=bool(gradient.isfinite().all()),
         gradient_share=float((gradient != 0).any(1).double().mean()),
         loading_bytes=loading,
@@ -95,15 +95,15 @@ def try_out(model: Spec, data: Spec, images: int = 2, numerics: Numerics | None 
         backward=backward,
         flags=flags,
         faults=faults,
-        plan=_entry(chosen),
+        plan=_entry(named),
     )
 
 
 def _some(source: Dataset, images: int) -> list[Sample]:
-    found = list(islice(readable(source, source.ids()), images))
-    if not found:
+    samples = list(islice(readable(source, source.ids()), images))
+    if not samples:
         raise BadInput(f"data {source.label}: none of its {len(source)} images can be read")
-    return found
+    return samples
 
 
 def _forward(segmenter: Segmenter, image: Tensor, label: str) -> Tensor:
@@ -166,7 +166,9 @@ def _names(legend: Legend | None, source: Dataset) -> str:
     if numbered(source):
         return f"the model's ({', '.join(legend.names[:3])} ...); the data has numbers only"
     pairs = list(enumerate(zip(legend.names, source.classes, strict=False)))
-    other = next((f"{place} is '{mine}', the data's '{yours}'" for place, (mine, yours) in pairs if mine != yours), "")
+    other = next(
+        (f"{position} is '{mine}', the data's '{yours}'" for position, (mine, yours) in pairs if mine != yours), ""
+    )
     return f"the model's class {other}" if other else "as the data's"
 
 

@@ -43,7 +43,7 @@ class Referee:
         if by_parts(self.perturbation):
             return self._in_parts(samples, batch, self.perturbation)
         with seeded(self.seed, " ".join(batch.ids), "draws of the model"):
-            batch = self._aimed(batch)
+            batch = self.towards_goal(batch)
             perturbed = self.perturbation.perturb(self._searched, batch, self.seed)
         wrong = [faults(self.perturbation, batch, result, perturbed.zones) for result in perturbed.results]
         if self.native:
@@ -86,7 +86,7 @@ class Referee:
     def _batch(self, samples: Sequence[Sample]) -> Batch:
         return stack(samples).to(self.numerics.device, self.numerics.torch_dtype())
 
-    def _aimed(self, batch: Batch) -> Batch:
+    def towards_goal(self, batch: Batch) -> Batch:
         """Return the batch with what a targeted attack wants of it."""
         threat = self.perturbation.threat
         if threat is None or threat.target is None:

@@ -38,9 +38,9 @@ class Again:
 
     def differences(self, ids: Collection[str]) -> tuple[list[str], int]:
         """Answer these images again, with all that met the model with them; what differs, and how many they are."""
-        chosen = [(stem, batch) for stem, batch in self.batches if not set(ids).isdisjoint(batch)]
-        problems = [problem for stem, batch in chosen for problem in self._repeat(stem, batch)]
-        return problems, len({id_ for _, batch in chosen for id_ in batch})
+        selected = [(stem, batch) for stem, batch in self.batches if not set(ids).isdisjoint(batch)]
+        problems = [problem for stem, batch in selected for problem in self._repeat(stem, batch)]
+        return problems, len({id_ for _, batch in selected for id_ in batch})
 
     def _repeat(self, stem: str, batch: Sequence[str]) -> Iterator[str]:
         again = _tables(self.worker.evaluate(self.cell, batch))
@@ -105,10 +105,10 @@ def agree(before: np.ndarray, after: np.ndarray, *, exact: bool) -> bool:
 def tallies(counts: pa.Table, classes: int, zone: str = "all", state: str = "perturbed") -> dict[str, np.ndarray]:
     """Return the counts of one image by goal: hits, predicted, actual for each class that occurs."""
     counts = counts.filter(pc.and_(pc.equal(counts["zone"], zone), pc.equal(counts["state"], state)))
-    found: dict[str, dict[int, tuple[int, int, int]]] = {}
+    by_goal: dict[str, dict[int, tuple[int, int, int]]] = {}
     for row in counts.to_pylist():
-        found.setdefault(row["goal"], {})[row["class"]] = row["hits"], row["predicted"], row["actual"]
-    return {goal: _dense(rows, classes) for goal, rows in found.items()}
+        by_goal.setdefault(row["goal"], {})[row["class"]] = row["hits"], row["predicted"], row["actual"]
+    return {goal: _dense(rows, classes) for goal, rows in by_goal.items()}
 
 
 def _dense(rows: Mapping[int, tuple[int, int, int]], size: int) -> np.ndarray:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,5 +36,16 @@ def figures(folders: Sequence[Path]) -> dict[str, Any]:
 
 
 def studies(folders: Iterable[Path]) -> list[Study]:
-    """Return one study for each model, dataset and threat in the folders, with all that speaks against it."""
-    return [sealed(annotate(study, run), run) for run in map(Run, folders) for study in read_studies(run)]
+    """Return one study for each model, dataset and threat in the folders, with all that speaks against it.
+
+    What several runs hold is named by its run, so that they stand side by side."""
+    runs = [(folder, Run(folder)) for folder in folders]
+    found = [(folder, sealed(annotate(study, run), run)) for folder, run in runs for study in read_studies(run)]
+    asked = Counter((study.model, study.data, study.threat) for _, study in found)
+    unique = len({folder.resolve().name for folder, _ in runs}) == len(runs)
+    return [
+        replace(study, model=f"{study.model} ({folder.resolve().name if unique else folder})")
+        if asked[study.model, study.data, study.threat] > 1
+        else study
+        for folder, study in found
+    ]

@@ -105,7 +105,7 @@ def places(folder: Path) -> dict[str, float]:
         )
     rankings = json.loads(path.read_text())["rankings"]
     return {
-        f"{measure} {model}": float(found["rank"])
+        f"{measure} {model}": float(figures["rank"])
         for measure, by_model in rankings.items()
-        for model, found in by_model.items()
+        for model, figures in by_model.items()
     }

@@ -14,10 +14,10 @@ from ..runtime import SCHEMA, Cell, Progress, Store
 def check_schema(store: Store) -> None:
     """Refuse to add to results of an earlier version; they can still be reported."""
     for cell in store.cells():
-        found = store.schema(cell)
-        if found != SCHEMA:
+        schema = store.schema(cell)
+        if schema != SCHEMA:
             raise BadInput(
-                f"{store.folder} has results of schema {found}, and this version writes {SCHEMA}: it reports and "
+                f"{store.folder} has results of schema {schema}, and this version writes {SCHEMA}: it reports and "
                 "verifies them, but cannot go on with them; choose another --out"
             )
 

@@ -53,15 +53,15 @@ def evaluate(
         cells, before, numerics = _survey(plan, folder)
         store, sets = Store(folder), {cell.fingerprints["data"]: datasets.build(cell.data) for cell in cells}
         images = {data: plan.ids(dataset) for data, dataset in sets.items()}
-        asked = digest([[cell.identity for cell in cells], images, to_plain(numerics), run_options.shard_size])
+        identity = digest([[cell.identity for cell in cells], images, to_plain(numerics), run_options.shard_size])
         with sharing.turn():
-            sharing.join(asked)
+            sharing.join(identity)
             check_schema(store)
             cells = _admit(store, cells)
             admit(plan, before)
             tell(before, progress)
             _record(plan, folder, numerics, run_options)
-            store.ask(cells, images, {data: found for data, dataset in sets.items() if (found := dataset.files())})
+            store.ask(cells, images, {data: files for data, dataset in sets.items() if (files := dataset.files())})
             if sharing.first:
                 reopen(store, progress)
         worker = Worker(folder, numerics, _pictured(plan, cells), tuple(plan.plugins), plan.done_at)

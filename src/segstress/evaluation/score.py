@@ -23,23 +23,23 @@ def score_plan(images: Path, **settings: Any) -> Plan:
 def look_through(images: Path, plan: Plan) -> Iterator[str]:
     """Yield what is to be said of the files before they are scored; refuse those that cannot be of the data."""
     stored = Stored(images)
-    several = [id_ for id_, places in stored.places.items() if len(places) > 1]
+    several = [id_ for id_, pictures in stored.pictures.items() if len(pictures) > 1]
     if several:
         raise BadInput(
-            f"{images} holds {len(stored.places[several[0]])} images of '{several[0]}', expected one of each; "
+            f"{images} holds {len(stored.pictures[several[0]])} images of '{several[0]}', expected one of each; "
             f"replay them all with segstress attack --attack transfer:{images}"
         )
     for data in map(load_data, plan.data):
         wanted = plan.ids(data)
-        if not set(wanted) & set(stored.places):
+        if not set(wanted) & set(stored.pictures):
             raise BadInput(
                 f"no file in {images} goes by an id of {data.label}: expected names such as '{wanted[0]}.png', "
-                f"found '{next(iter(stored.places))}'"
+                f"found '{next(iter(stored.pictures))}'"
             )
-        strange = sorted(set(stored.places) - set(data.ids()))
+        strange = sorted(set(stored.pictures) - set(data.ids()))
         if strange:
             yield f"{images}: {len(strange)} images have no id in {data.label} and are left out, such as '{strange[0]}'"
-    rounded = [id_ for id_, (source,) in stored.places.items() if source.path.suffix.lower() not in ARRAYS]
+    rounded = [id_ for id_, (source,) in stored.pictures.items() if source.path.suffix.lower() not in ARRAYS]
     if rounded:
         yield (
             f"{images}: {len(rounded)} images are stored with 8 bits, and rounding may have carried them out of the "

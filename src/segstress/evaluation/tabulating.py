@@ -20,13 +20,13 @@ def disagreements(run: Run, cell: Cell) -> Iterator[str]:
     """Say which images' rows do not follow from their counts, or are spared without a reason."""
     ids = run.ids(cell, "ok")
     counts = run.counts(cell, ids)
-    place = {id_: number for number, id_ in enumerate(ids)}
+    position = {id_: number for number, id_ in enumerate(ids)}
     done: dict[str, dict[str, str]] = {}
     for row in run.images(cell).to_pylist():
         id_, goal = row["image"], row["goal"]
         if row["status"] == "ok" and row["valid"] is not None:
             table = counts.get((goal, "all", "perturbed"))
-            right, total = (0, 0) if table is None else table[place[id_]][:, [HITS, ACTUAL]].sum(0).tolist()
+            right, total = (0, 0) if table is None else table[position[id_]][:, [HITS, ACTUAL]].sum(0).tolist()
             damage = 1 - right / max(total, 1)
             if (row["correct"], row["valid"], row["damage"]) != (right, total, damage):
                 yield f"{id_} ({goal}): its row has {row['correct']} of {row['valid']} pixels right, its counts {right}"

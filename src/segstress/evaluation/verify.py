@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from ..attacks.alone import by_parts
-from ..attacks.multi_attack import first_wrong
+from ..attacks.multi_attack import first_fooled
 from ..attacks.search.feasible import norms
 from ..core import Batch, Result, seed_of, seeded
 from ..data import datasets, resize, stack
@@ -134,17 +134,17 @@ def _verify(run: Run, cell: Cell, worker: Worker, draw: Draw, rounding: str) -> 
     if not rounding and run.store.schema(cell) == 1 and worker.numerics.batch_size > 1:
         rounding = "an earlier version did not note which images met the model together"
     again = Again(run, cell, worker, exact=not rounding)
-    judged = _judge_parts(run, cell, referee) if by_parts(referee.perturbation) else _judge(again, referee)
+    rejudged = _judge_parts(run, cell, referee) if by_parts(referee.perturbation) else _judge(again, referee)
     clean = next(one for one in run.cells if one.perturbation["kind"] == "clean" and _beside(one, cell))
     ids = {id_ for _, batch in again.batches for id_ in batch}
-    kept = set() if by_parts(referee.perturbation) else {id_ for id_, _ in judged.seen}
+    kept = set() if by_parts(referee.perturbation) else {id_ for id_, _ in rejudged.seen}
     drawn = ids if cell is clean else draw.ids(cell, ids, kept)
-    doubtful = {*unlike_clean(run, cell, clean, exact=not rounding), *(judged.doubtful if not rounding else ())}
+    doubtful = {*unlike_clean(run, cell, clean, exact=not rounding), *(rejudged.doubtful if not rounding else ())}
     problems, repeated = again.differences(drawn | doubtful)
-    problems = [*_foreign(run, cell, worker), *disagreements(run, cell), *judged.problems, *problems]
-    right, still, total = np.sum(list(judged.seen.values()), axis=0) if judged.seen else (math.nan, math.nan, 1)
-    found, depth = tuple(dict.fromkeys(problems)), str(referee.data.depth)
-    return Verdict(cell.label, len(judged.seen), repeated, found, right / total, still / total, depth, rounding)
+    problems = [*_foreign(run, cell, worker), *disagreements(run, cell), *rejudged.problems, *problems]
+    right, still, total = np.sum(list(rejudged.seen.values()), axis=0) if rejudged.seen else (math.nan, math.nan, 1)
+    faults, depth = tuple(dict.fromkeys(problems)), str(referee.data.depth)
+    return Verdict(cell.label, len(rejudged.seen), repeated, faults, right / total, still / total, depth, rounding)
 
 
 def _beside(one: Cell, other: Cell) -> bool:
@@ -172,7 +172,7 @@ class Judged:
 def _judge(again: Again, referee: Referee) -> Judged:
     """Judge every kept image again: ball, box, region, lengths of the delta, and counts."""
     run, cell = again.run, again.cell
-    stored, places = _stored(run, cell), _places(run, cell)
+    stored, positions = _stored(run, cell), _places(run, cell)
     rows = {(row["image"], row["goal"]): row for row in run.images(cell).to_pylist()}
     problems: list[str] = []
     seen: dict[tuple[str, str], tuple[int, int, int]] = {}
@@ -185,8 +185,8 @@ def _judge(again: Again, referee: Referee) -> Judged:
             pixels = torch.from_numpy(image)[None].to(batch.images)
             problems += [f"{id_} ({goal}): {fault}" for fault in _faults(referee, batch, goal, pixels)]
             problems += _lengths(rows.get((id_, goal), {}), id_, goal, pixels - batch.images)
-            place, size = places.get(id_, (0, 1))
-            tally = _count(referee, batch, _predict(referee, pixels.expand(size, -1, -1, -1))[place : place + 1])
+            position, size = positions.get(id_, (0, 1))
+            tally = _count(referee, batch, _predict(referee, pixels.expand(size, -1, -1, -1))[position : position + 1])
             tally_rounded = _count(referee, batch, _predict(referee, referee.data.depth.round(pixels)))
             before, after = ({goal: value} if value is not None else {} for value in (stored.get((id_, goal)), tally))
             fault = "" if random and size > 1 else differs(id_, goal, before, after, exact=False)
@@ -216,21 +216,23 @@ def _places(run: Run, cell: Cell) -> dict[str, tuple[int, int]]:
 
     Rounding depends on both, hardly on what the others show: an image is judged again among copies of itself."""
     rows = {row["image"]: row for row in run.images(cell).to_pylist() if row["status"] == "ok"}
-    places = {}
+    positions = {}
     for _, batch in run.store.together(cell):
         groups: dict[tuple[int, int], list[str]] = {}
         for id_ in (id_ for id_ in batch if id_ in rows):
             groups.setdefault((rows[id_]["height"], rows[id_]["width"]), []).append(id_)
-        places.update({id_: (place, len(group)) for group in groups.values() for place, id_ in enumerate(group)})
-    return places
+        positions.update(
+            {id_: (position, len(group)) for group in groups.values() for position, id_ in enumerate(group)}
+        )
+    return positions
 
 
 def _lengths(row: Mapping[str, Any], id_: str, goal: str, delta: torch.Tensor) -> Iterator[str]:
     """Measure a kept delta again; a search for smallness stands or falls with it."""
     for norm, length in norms(delta).items():
-        stored, found = row.get(norm), float(length)
-        if stored is not None and not math.isclose(stored, found, rel_tol=LENGTHS, abs_tol=1e-6):
-            yield f"{id_} ({goal}): stored {norm} {stored:.6g}, measured again {found:.6g}"
+        stored, measured = row.get(norm), float(length)
+        if stored is not None and not math.isclose(stored, measured, rel_tol=LENGTHS, abs_tol=1e-6):
+            yield f"{id_} ({goal}): stored {norm} {stored:.6g}, measured again {measured:.6g}"
 
 
 def _judge_parts(run: Run, cell: Cell, referee: Referee) -> Judged:
@@ -281,15 +283,16 @@ def _together(
     Return what is wrong, and the images whose counts differ by so little that rounding might do it."""
     problems, doubtful = [], set()
     for id_ in sorted({key.partition("|")[2] for key in kept}):
-        batch = _batch(referee, id_)
+        batch = referee.towards_goal(_batch(referee, id_))
         together = _predict(referee, batch.images)
         again = {}
         for number in range(1, spec["number"] + 1):
             pixels = torch.from_numpy(kept[f"attack-{number}|{id_}"])[None].to(batch.images)
-            together = first_wrong(batch, together, _predict(referee, pixels))
+            together = first_fooled(batch, together, _predict(referee, pixels))
             again[id_, f"cumulative-{number}"] = _count(referee, batch, together)
         if spec["every_iterate"]:  # which also fools what only steps on the way did, and those are not kept
-            again = {key: tally for key, tally in again.items() if stored[key][:, HITS].sum() > tally[:, HITS].sum()}
+            more = {key for key, tally in again.items() if stored[key][:, HITS].sum() > tally[:, HITS].sum()}
+            again = {key: again[key] for key in more if batch.goal is None}  # a goal may be right
         for (image, goal), tally in again.items():
             before = {goal: stored[image, goal]} if (image, goal) in stored else {}
             fault = differs(image, goal, before, {goal: tally}, exact=referee.numerics.batch_size == 1)

@@ -77,11 +77,11 @@ def difference(
         gain: np.ndarray = metric(first, weights=weights) - metric(second, weights=weights)
         return gain
 
-    found = interval_of(apart, len(first), level=level, within=GAIN)
+    interval = interval_of(apart, len(first), level=level, within=GAIN)
     drawn = apart(_weights(len(first), draws, seed))
     known = drawn[~np.isnan(drawn)]
-    doubt = float((known * np.sign(found.value) <= 0).mean()) if len(known) else math.nan
-    return Difference(found.value, found.low, found.high, level, doubt)
+    doubt = float((known * np.sign(interval.value) <= 0).mean()) if len(known) else math.nan
+    return Difference(interval.value, interval.low, interval.high, level, doubt)
 
 
 def half_width(values: Float64[np.ndarray, " images"], images: int, level: float = LEVEL) -> float:

@@ -61,7 +61,7 @@ def by_size(
     if not len(areas):
         return []
     group = size_groups(areas, groups)
-    return [_size_group(areas[group == each], correct[group == each]) for each in np.unique(group)]
+    return [_size_group(areas[group == number], correct[group == number]) for number in np.unique(group)]
 
 
 def size_groups(areas: Num[np.ndarray, " objects"], groups: int = 10) -> Int64[np.ndarray, " objects"]:

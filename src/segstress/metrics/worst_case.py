@@ -68,8 +68,8 @@ def greedy(
     It starts from each attack alone, and from the image minima of accuracy and of the score."""
     minima = [_values(counts, answered, by).argmin(0) for by in (image_accuracy, score)]
     complete, owner = _complete(counts, answered)
-    chosen, values = _descend(complete, np.vstack([owner, *minima]), score)
-    best = owner[chosen[_nan_last(values).argmin()], np.arange(counts.shape[1])]
+    selection, values = _descend(complete, np.vstack([owner, *minima]), score)
+    best = owner[selection[_nan_last(values).argmin()], np.arange(counts.shape[1])]
     return _select(counts, answered, best, score)
 
 
@@ -102,31 +102,31 @@ def _class_bound(counts: np.ndarray) -> tuple[float, float, float]:
         lowest_iou = iou
 
 
-def _descend(counts: np.ndarray, chosen: np.ndarray, score: ImageScore) -> tuple[np.ndarray, np.ndarray]:
+def _descend(counts: np.ndarray, selections: np.ndarray, score: ImageScore) -> tuple[np.ndarray, np.ndarray]:
     """Improve all starts pass by pass until none gains: their choices and the score of each."""
-    totals = counts[chosen, np.arange(counts.shape[1])].sum(1)
+    totals = counts[selections, np.arange(counts.shape[1])].sum(1)
     values = score(totals)
-    active = np.arange(len(chosen))
+    active = np.arange(len(selections))
     while active.size:
-        chosen[active], totals[active] = _sweep(counts, chosen[active], totals[active], score)
+        selections[active], totals[active] = _sweep(counts, selections[active], totals[active], score)
         before, values[active] = values[active], score(totals[active])
         active = active[before - values[active] > LITTLE]
-    return chosen, values
+    return selections, values
 
 
 def _sweep(
-    counts: np.ndarray, chosen: np.ndarray, totals: np.ndarray, score: ImageScore
+    counts: np.ndarray, selection: np.ndarray, totals: np.ndarray, score: ImageScore
 ) -> tuple[np.ndarray, np.ndarray]:
     """Pass over the images in order; every start moves each image to the attack that is best for its score."""
-    starts = np.arange(len(chosen))
+    starts = np.arange(len(selection))
     for image in range(counts.shape[1]):
-        now = chosen[:, image]
+        now = selection[:, image]
         options = (totals - counts[now, image])[:, None] + counts[:, image]
         values = _nan_last(score(options))
         best = values.argmin(1)
         now = np.where(values[starts, best] < values[starts, now], best, now)  # a tie moves nothing
-        chosen[:, image], totals = now, options[starts, now]
-    return chosen, totals
+        selection[:, image], totals = now, options[starts, now]
+    return selection, totals
 
 
 def _values(counts: np.ndarray, answered: np.ndarray, score: ImageScore) -> np.ndarray:
@@ -154,9 +154,9 @@ def _complete(counts: np.ndarray, answered: np.ndarray) -> tuple[np.ndarray, np.
     return np.take_along_axis(seen, owner[..., None, None], 0), owner
 
 
-def _select(counts: np.ndarray, answered: np.ndarray, chosen: np.ndarray, score: ImageScore) -> WorstCase:
+def _select(counts: np.ndarray, answered: np.ndarray, selection: np.ndarray, score: ImageScore) -> WorstCase:
     """Return the chosen counts, and NOBODY where even the best is no candidate."""
-    images = np.arange(len(chosen))
-    possible = _candidates(counts, answered)[chosen, images]
-    picked = counts[chosen, images] * possible[:, None, None]
-    return WorstCase(np.where(possible, chosen, NOBODY), score(picked), picked)
+    images = np.arange(len(selection))
+    possible = _candidates(counts, answered)[selection, images]
+    picked = counts[selection, images] * possible[:, None, None]
+    return WorstCase(np.where(possible, selection, NOBODY), score(picked), picked)

@@ -58,8 +58,8 @@ class TorchExport(FileModel):
         entries = [node for node in program.graph.nodes if node.name in program.graph_signature.user_inputs]
         shapes = [node.meta["val"].shape for node in entries if hasattr(node.meta.get("val"), "shape")]
         if len(entries) != 1 or len(shapes) != 1 or len(shapes[0]) != 4:
-            found = ", ".join(str(tuple(shape)) for shape in shapes) or "none"
-            raise BadInput(f"model '{self.path}': expected one input (images, channels, h, w), found {found}")
+            sizes = ", ".join(str(tuple(shape)) for shape in shapes) or "none"
+            raise BadInput(f"model '{self.path}': expected one input (images, channels, h, w), found {sizes}")
         return shapes[0]
 
 

@@ -84,8 +84,8 @@ def declare_operators() -> torch.library.Library | None:
 
 def _compiled() -> bool:
     """Say whether torchvision's operators load, without importing torchvision, which would stay behind in halves."""
-    found = importlib.util.find_spec("torchvision")
-    folder = Path(found.origin).parent if found and found.origin else Path()
+    spec = importlib.util.find_spec("torchvision")
+    folder = Path(spec.origin).parent if spec and spec.origin else Path()
     files = [folder / f"_C{suffix}" for suffix in importlib.machinery.EXTENSION_SUFFIXES]
     for file in filter(Path.is_file, files):
         try:
@@ -138,8 +138,8 @@ def _remove(extra: str, before: set[str]) -> None:
 
 def _installed(extra: str) -> str:
     """List what is installed for an extra, with versions."""
-    found = [f"{package.module} {_version(package)}".strip() for package in EXTRAS[extra]]
-    return f"{', '.join(found)} beside torch {torch.__version__}"
+    versions = [f"{package.module} {_version(package)}".strip() for package in EXTRAS[extra]]
+    return f"{', '.join(versions)} beside torch {torch.__version__}"
 
 
 def _said(error: Exception) -> str:

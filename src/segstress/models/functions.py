@@ -11,10 +11,10 @@ from ..core import BadInput, import_source
 def find_function(setting: str, text: str) -> Callable[..., object]:
     """Import the function that a setting names."""
     source, name = _split(setting, text)
-    found: object = getattr(import_source(source), name, None)
-    if not callable(found):
+    function: object = getattr(import_source(source), name, None)
+    if not callable(function):
         raise BadInput(f"{source} has no function '{name}'")
-    return found
+    return function
 
 
 def source_file(setting: str, text: str) -> Path:

@@ -58,8 +58,8 @@ class HuggingFace(Model):
     def legend(self) -> Legend | None:
         """Read the names of the classes from config.json; LABEL_0 is no name."""
         file = self._folder() / "config.json"
-        told = json.loads(file.read_text()).get("id2label", {}) if file.is_file() else {}
-        names = tuple(str(told[key]) for key in sorted(told, key=int))
+        labels = json.loads(file.read_text()).get("id2label", {}) if file.is_file() else {}
+        names = tuple(str(labels[key]) for key in sorted(labels, key=int))
         return None if all(map(re.compile(r"LABEL_\d+").fullmatch, names)) else Legend(names)
 
     def _rules(self) -> dict[str, Any]:
@@ -70,8 +70,8 @@ class HuggingFace(Model):
             rules = rules.get("image_processor", rules)
             if file.name == RULES[0] or "do_normalize" in rules or "image_mean" in rules:
                 return rules
-        told = self.mean != (0,) and self.std != (1,)
-        if not (told or self._bare()):
+        given = self.mean != (0,) and self.std != (1,)
+        if not (given or self._bare()):
             raise BadInput(
                 f"'{self.path}' has no {RULES[0]}, so its normalisation is unknown: "
                 "set mean and std (mean=0,0,0&std=1,1,1 for none)"
@@ -138,8 +138,8 @@ def _task(folder: Path, length: int) -> Tensor:
     if not any((folder / name).is_file() for name in VOCABULARIES):  # transformers would make up an empty one
         raise BadInput(f"'{folder}': OneFormer is asked in words and needs its tokenizer in the folder")
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    told = tokenizer(["the task is semantic"], padding="max_length", max_length=length, truncation=True)
-    return torch.tensor(told["attention_mask"]) * torch.tensor(told["input_ids"])
+    tokens = tokenizer(["the task is semantic"], padding="max_length", max_length=length, truncation=True)
+    return torch.tensor(tokens["attention_mask"]) * torch.tensor(tokens["input_ids"])
 
 
 class Masked(nn.Module):
@@ -154,8 +154,8 @@ class Masked(nn.Module):
 
     def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
         """Return the log of all masks' summed class probability on a pixel; the last class stands for no object."""
-        asked = {} if self.task is None else {"task_inputs": self.task.expand(len(images), -1)}
-        answer = self.network(pixel_values=images, **asked)
+        task = {} if self.task is None else {"task_inputs": self.task.expand(len(images), -1)}
+        answer = self.network(pixel_values=images, **task)
         classes = answer.class_queries_logits.softmax(-1)[..., :-1]
         scores = torch.einsum("bqk,bqhw->bkhw", classes, answer.masks_queries_logits.sigmoid())
         scores = functional.interpolate(scores, size=images.shape[-2:], mode="bilinear", align_corners=False)

@@ -56,8 +56,8 @@ def lend(network: nn.Module, title: str = "") -> Memory:
 
 def frozen_twin(network: nn.Module) -> nn.Module:
     """Return a module that shares every tensor with the user's and is frozen, in eval mode; theirs stays as it is."""
-    shared: dict[int, object] = {id(each): nn.Parameter(each.detach(), False) for each in network.parameters()}
-    shared |= {id(each): each for each in network.buffers()}
+    shared: dict[int, object] = {id(tensor): nn.Parameter(tensor.detach(), False) for tensor in network.parameters()}
+    shared |= {id(tensor): tensor for tensor in network.buffers()}
     try:
         return copy.deepcopy(network, shared).requires_grad_(False).eval()
     except Exception as error:  # whatever the parts of a module raise

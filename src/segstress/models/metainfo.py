@@ -14,8 +14,8 @@ DATASETS = ("test_dataloader", "val_dataloader", "train_dataloader")  # where a 
 
 def read_checkpoint_legend(path: Path) -> Legend | None:
     """Read the classes that a checkpoint of mmseg's notes beside its weights; mmseg 0.x wrote them in capitals."""
-    found = read_file(path)
-    meta = found.get("meta") if isinstance(found, Mapping) else None
+    content = read_file(path)
+    meta = content.get("meta") if isinstance(content, Mapping) else None
     if not isinstance(meta, Mapping):
         return None
     return _legend(meta.get("dataset_meta")) or _legend(meta)
@@ -23,10 +23,10 @@ def read_checkpoint_legend(path: Path) -> Legend | None:
 
 def read_config_legend(config: Any) -> Legend | None:
     """Read the classes that a config's datasets name themselves, or that mmseg's registry has under their type."""
-    told = _legend(config.get("metainfo"))
+    legend = _legend(config.get("metainfo"))
     for dataset in (_inner(config.get(loader)) for loader in DATASETS):
-        told = told or _legend(dataset.get("metainfo")) or _registered(dataset.get("type"))
-    return told
+        legend = legend or _legend(dataset.get("metainfo")) or _registered(dataset.get("type"))
+    return legend
 
 
 def _inner(loader: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import math
 import sys
 import warnings
 from collections.abc import Iterator
@@ -11,8 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
 from ..core import BadInput, settings
 from ..core.quantities import Classes
@@ -22,6 +20,7 @@ from .legend import Legend
 from .metainfo import read_checkpoint_legend, read_config_legend
 from .model import check_known, first_line, models, readable
 from .weights import Weighted
+from .whole import Whole
 
 KINDS = ("EncoderDecoder", "CascadeEncoderDecoder")  # segmentors that answer with one logit a class and pixel
 MASKED = ("MaskFormerHead", "Mask2FormerHead")  # heads that answer by masks, and are in mmdet
@@ -86,10 +85,10 @@ class MMSeg(Weighted):
     def legend(self) -> Legend | None:
         """Read classes and colours from the checkpoint, or else from the config; only where their number is right."""
         config = self._read()
-        told = read_checkpoint_legend(self.weights) if self.weights else None
-        told = told or read_config_legend(config)
+        legend = read_checkpoint_legend(self.weights) if self.weights else None
+        legend = legend or read_config_legend(config)
         head = _listed(config.model.decode_head)[-1]
-        return told if told and len(told.names) == (self.classes or head.get("num_classes")) else None
+        return legend if legend and len(legend.names) == (self.classes or head.get("num_classes")) else None
 
     def sources(self) -> tuple[Path, ...]:
         """Return the config and those that it builds on."""
@@ -128,25 +127,6 @@ class MMSeg(Weighted):
         if "model" not in config:
             raise BadInput(f"config '{self.config}' has no model; expected a config of mmseg")
         return config
-
-
-class Whole(nn.Module):
-    """A segmentor of mmseg as a function of normalised images; a binary head's threshold is moved to logit 0."""
-
-    def __init__(self, network: nn.Module) -> None:
-        super().__init__()
-        self.network = network
-        head: Any = network.decode_head
-        last: Any = head[-1] if isinstance(head, nn.ModuleList) else head
-        self.shift = math.log(last.threshold / (1 - last.threshold)) if last.out_channels == 1 else 0.0
-
-    def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
-        """Return logits at the size of the images, resized by the segmentor itself."""
-        size = images.shape[-2:]
-        facts = {"ori_shape": size, "img_shape": size, "pad_shape": size, "padding_size": [0] * 4}
-        segmentor: Any = self.network
-        logits: Tensor = segmentor.encode_decode(images, [dict(facts) for _ in images])
-        return logits - self.shift if self.shift else logits
 
 
 def import_mmseg() -> None:

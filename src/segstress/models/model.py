@@ -29,6 +29,7 @@ LATER = {  # settings that were added when there were runs already, with what th
     "long_side": None,
     "preprocess": "",
     "transforms": "",
+    "auxiliary": False,
 }
 
 
@@ -65,8 +66,8 @@ class Model(Interface, ABC):
     def interface(self) -> Interface:
         """Return the network's own interface with the user's changes; a default that is repeated changes nothing."""
         fields = dataclasses.fields(Interface)
-        told = {field.name: getattr(self, field.name) for field in fields}
-        changes = {field.name: told[field.name] for field in fields if told[field.name] != field.default}
+        given = {field.name: getattr(self, field.name) for field in fields}
+        changes = {field.name: given[field.name] for field in fields if given[field.name] != field.default}
         return dataclasses.replace(self.known(), **changes)
 
 
@@ -93,9 +94,9 @@ models: Registry[Model] = Registry("model")
 
 def load(model: Spec | Model) -> Segmenter:
     """Load a model ready to be stressed: with its weights, parameters frozen, in eval mode."""
-    chosen = build(model)
-    network = chosen.network()
-    return Segmenter(network, chosen.interface()).requires_grad_(False).eval()
+    named = build(model)
+    network = named.network()
+    return Segmenter(network, named.interface()).requires_grad_(False).eval()
 
 
 def ready(model: Spec | Model, device: str, dtype: torch.dtype) -> tuple[Segmenter, str]:
@@ -122,12 +123,12 @@ def build(model: Spec | Model) -> Model:
 
 def fingerprint(segmenter: Segmenter, model: Spec | Model) -> str:
     """Hash all that decides what the model answers: its tensors, its settings and the code it names."""
-    chosen = build(model)
-    hashed = hashlib.blake2b(digest(_identity(models.spec(chosen))).encode(), digest_size=32)
+    named = build(model)
+    hashed = hashlib.blake2b(digest(_identity(models.spec(named))).encode(), digest_size=32)
     for name, tensor in sorted(segmenter.state_dict().items()):
         hashed.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
         hashed.update(tensor.cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
-    for path in chosen.files():
+    for path in named.files():
         hashed.update(path.read_bytes())
     return hashed.hexdigest()[:12]
 

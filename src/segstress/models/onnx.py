@@ -58,8 +58,8 @@ class Onnx(FileModel):
         expected = session.run(None, {entry.name: image})[0]
         with torch.no_grad():
             answer = network(torch.from_numpy(image))
-        found = first(answer).numpy()
-        return float(np.abs(found - expected).max() / np.abs(expected).max())
+        logits = first(answer).numpy()
+        return float(np.abs(logits - expected).max() / np.abs(expected).max())
 
 
 def _name_twice(graph: Any) -> None:

@@ -30,9 +30,9 @@ class Preprocessing:
     def _apply(self, images: Images) -> Images:
         changed = self.function(images.detach().clone())  # it may work in place
         if not isinstance(changed, Tensor) or changed.shape != images.shape:
-            found = tuple(changed.shape) if isinstance(changed, Tensor) else type(changed).__name__
+            shape = tuple(changed.shape) if isinstance(changed, Tensor) else type(changed).__name__
             raise BadInput(
-                f"preprocess {self.name}: expected a tensor {tuple(images.shape)}, like the one given, found {found}"
+                f"preprocess {self.name}: expected a tensor {tuple(images.shape)}, like the one given, found {shape}"
             )
         return changed.to(images)
 

@@ -44,9 +44,9 @@ class Pruned(Model):
         """Keep all but a random half of the smallest twice the share, so that copies differ from one another."""
         sizes = weights.abs().flatten()
         candidates = sizes.argsort()[: min(len(sizes), round(2 * self.share * len(sizes)))]
-        chosen = candidates[torch.randperm(len(candidates), generator=random)[: round(self.share * len(sizes))]]
+        removed = candidates[torch.randperm(len(candidates), generator=random)[: round(self.share * len(sizes))]]
         kept = torch.ones(len(sizes), dtype=weights.dtype)
-        kept[chosen] = 0
+        kept[removed] = 0
         return kept.view(weights.shape)
 
     def known(self) -> Interface:

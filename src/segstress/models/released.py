@@ -64,10 +64,10 @@ def _harmless() -> list[Any]:
     return [*functions, *types, *((Inert, name) for name in INERT)]
 
 
-def only_tensors(found: Any) -> bool:
+def only_tensors(content: Any) -> bool:
     """Say whether it is a mapping of names to tensors and of nothing else."""
-    named = isinstance(found, Mapping) and bool(found)
-    return named and all(isinstance(name, str) and isinstance(value, Tensor) for name, value in found.items())
+    named = isinstance(content, Mapping) and bool(content)
+    return named and all(isinstance(name, str) and isinstance(value, Tensor) for name, value in content.items())
 
 
 def brief(names: Any, count: int = 3) -> str:

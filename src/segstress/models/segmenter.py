@@ -34,7 +34,7 @@ class Segmenter(nn.Module):
 
     def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
         """Return the logits of every pixel."""
-        inputs = self.normalise(self.preprocessing(images) if self.preprocessing else images)
+        inputs = self.prepare(images)
         logits = self._at_long_side(inputs) if self.interface.long_side else self._answer(inputs)
         self.check_mode()
         return logits
@@ -57,6 +57,10 @@ class Segmenter(nn.Module):
         if not self.interface.mirror:
             return self._look(images)
         return averaging.mirrored(self._look, images, softmax=self._softmax)
+
+    def prepare(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
+        """Turn images in [0, 1] into what the network is shown, but for padding."""
+        return self.normalise(self.preprocessing(images) if self.preprocessing else images)
 
     def normalise(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
         """Turn images in [0, 1] into what the network sees."""
@@ -92,14 +96,21 @@ class Segmenter(nn.Module):
 
     def _look(self, images: Tensor) -> Tensor:
         """Run the network once."""
+        padded = self.pad(images)
+        return self.fit(_pick(self._run(padded)), padded, images)
+
+    def pad(self, images: Tensor) -> Tensor:
+        """Fill right and below up to sides that the network takes."""
+        pad, (height, width) = self.interface.pad, images.shape[-2:]
+        return images if pad is None else functional.pad(images, (0, pad.missing(width), 0, pad.missing(height)))
+
+    def fit(self, logits: Tensor, padded: Tensor, images: Tensor) -> Tensor:
+        """Bring what the network says of padded images to the classes and the size of the images."""
+        logits = self._classes(logits)
+        if logits.shape[-2:] != padded.shape[-2:]:
+            logits = self._resize(logits, padded.shape[-2:])
         height, width = images.shape[-2:]
-        pad = self.interface.pad
-        if pad is not None:
-            images = functional.pad(images, (0, pad.missing(width), 0, pad.missing(height)))
-        logits = self._classes(_pick(self._run(images)))
-        if logits.shape[-2:] != images.shape[-2:]:
-            logits = self._resize(logits, images.shape[-2:])
-        return logits if pad is None else logits[..., :height, :width]
+        return logits if padded is images else logits[..., :height, :width]
 
     def _run(self, images: Tensor) -> Any:
         """Call the network; one that wants to end the program fails on these images, and the run goes on."""
@@ -123,9 +134,9 @@ class Segmenter(nn.Module):
 
     def _resize(self, logits: Tensor, size: torch.Size) -> Tensor:
         if self.interface.upsample == "none":
-            found, wanted = (f"{height} x {width}" for height, width in (logits.shape[-2:], size))
+            given, wanted = (f"{height} x {width}" for height, width in (logits.shape[-2:], size))
             raise BadInput(
-                f"the network gave logits at {found}, expected {wanted}; set upsample=bilinear to resize them"
+                f"the network gave logits at {given}, expected {wanted}; set upsample=bilinear to resize them"
             )
         return functional.interpolate(logits, size=tuple(size), mode="bilinear", align_corners=False)
 
@@ -140,18 +151,18 @@ class Segmenter(nn.Module):
 
 def _pick(output: Any) -> Tensor:
     """Pick the logits of what networks return: a tensor, `.logits`, `["out"]`, `["logits"]` or the first of a tuple."""
-    found = getattr(output, "logits", output)
-    if isinstance(found, Mapping):
-        found = found.get("out", found.get("logits", found))
-    if isinstance(found, tuple | list) and found:
-        found = found[0]
-    if not isinstance(found, Tensor) or found.ndim != 4:
-        shape = f" of shape {tuple(found.shape)}" if isinstance(found, Tensor) else ""
-        raise BadInput(f"the network returned {type(found).__name__}{shape}; expected logits (images, classes, h, w)")
-    if not found.is_floating_point() or found.layout is not torch.strided:
-        kind = f"{found.dtype} {found.layout}".replace("torch.", "").replace(" strided", "")
+    logits = getattr(output, "logits", output)
+    if isinstance(logits, Mapping):
+        logits = logits.get("out", logits.get("logits", logits))
+    if isinstance(logits, tuple | list) and logits:
+        logits = logits[0]
+    if not isinstance(logits, Tensor) or logits.ndim != 4:
+        shape = f" of shape {tuple(logits.shape)}" if isinstance(logits, Tensor) else ""
+        raise BadInput(f"the network returned {type(logits).__name__}{shape}; expected logits (images, classes, h, w)")
+    if not logits.is_floating_point() or logits.layout is not torch.strided:
+        kind = f"{logits.dtype} {logits.layout}".replace("torch.", "").replace(" strided", "")
         raise BadInput(f"the network returned a tensor of {kind}; expected logits in floating point")
-    return found
+    return logits
 
 
 def _spans(full: int, window: int, stride: int) -> list[tuple[int, int]]:

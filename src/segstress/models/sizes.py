@@ -102,5 +102,5 @@ def size_rule(network: nn.Module, interface: Interface) -> str:
 
 def first(answer: Any) -> Tensor:
     """Return the first of what a graph gives."""
-    found: Tensor = answer[0] if isinstance(answer, tuple | list) else answer
-    return found
+    logits: Tensor = answer[0] if isinstance(answer, tuple | list) else answer
+    return logits

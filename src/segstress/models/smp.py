@@ -11,6 +11,7 @@ from torch import nn
 from ..core import settings
 from ..core.quantities import Classes
 from .frameworks import IMAGENET, framework
+from .heads import tell_heads
 from .interface import Interface, Pad
 from .model import check_known, models, readable
 from .weights import Weighted
@@ -49,4 +50,4 @@ class SMP(Weighted):
         shape = {"encoder_name": self.encoder, "in_channels": self.channels, "classes": self.classes}
         network: nn.Module = smp.create_model(self.architecture, encoder_weights=None, **shape, **self.arguments)
         self.fill(network)
-        return network
+        return tell_heads(network, "decoder", "segmentation_head", answer=lambda logits: {"main": logits})

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from ..core import BadInput, settings
 from ..core.quantities import Classes
 from .frameworks import IMAGENET, framework
+from .heads import tell_heads
 from .interface import Interface
 from .legend import Legend
 from .model import check_known, models, readable
@@ -28,6 +30,7 @@ class Torchvision(Weighted):
     positional: ClassVar = "name"
     name: str
     classes: Classes = 21
+    auxiliary: bool = False  # a second head, which only training uses; weights that have one bring it anyway
     transforms: str = (
         ""  # normalised and named as these weights are: DeepLabV3_ResNet50_Weights.COCO_WITH_VOC_LABELS_V1
     )
@@ -60,12 +63,13 @@ class Torchvision(Weighted):
         check_known("torchvision model", self.name, list_models(module=segmentation))
         path = self.weights_file()
         weights = read_weights(path, self.weights_key) if path else {}
-        auxiliary = {"aux_loss": True} if any(name.startswith("aux_classifier.") for name in weights) else {}
+        brought = any(name.startswith("aux_classifier.") for name in weights)
+        auxiliary = {"aux_loss": True} if self.auxiliary or brought else {}
         network: nn.Module = get_model(
             self.name, weights=None, weights_backbone=None, num_classes=self.classes, **auxiliary
         )
         self.fill(network)
-        return network
+        return tell_heads(network, "classifier", "aux_classifier", answer=_answer)
 
     def weights_file(self) -> Path | None:
         """Return the file of weights; those of torchvision must be in torch's cache already."""
@@ -98,3 +102,8 @@ class Torchvision(Weighted):
             f"weights of torchvision's {self.name}", name, [f"{known.__name__}.{key}" for key in known.__members__]
         )
         return known[name.rpartition(".")[2]]
+
+
+def _answer(output: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the logits by head; torchvision calls the main one `out`."""
+    return {"main" if name == "out" else name: logits for name, logits in output.items()}

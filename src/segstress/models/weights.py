@@ -25,8 +25,8 @@ def _pairs(value: Any) -> Any:
     """Read `old:new,other:`, as a command line writes a mapping; YAML reads what ends in a colon as one."""
     pairs: dict[str, str] = {}
     for item in value if isinstance(value, list | tuple) else [value]:
-        found = item if isinstance(item, Mapping) else [str(item).partition(":")[::2]]
-        pairs.update({str(old): str(new or "") for old, new in dict(found).items()})
+        names = item if isinstance(item, Mapping) else [str(item).partition(":")[::2]]
+        pairs.update({str(old): str(new or "") for old, new in dict(names).items()})
     return pairs
 
 
@@ -64,39 +64,39 @@ def read_weights(path: Path, key: str = "") -> dict[str, Tensor]:
     """Read the named tensors of a safetensors or torch file; without a key it must be plain which entry has them."""
     if not path.is_file():
         raise BadInput(f"weights '{path}' do not exist; expected a .safetensors or torch file")
-    found = read_file(local_copy(path))
+    content = read_file(local_copy(path))
     for part in filter(None, key.split(".")):
-        if not isinstance(found, Mapping) or part not in found:
-            raise BadInput(f"weights '{path}': no entry '{key}'; found {brief(found)}")
-        found = found[part]
-    if not only_tensors(found):
-        found = _only_entry(found, path)
-    weights = {str(name): tensor for name, tensor in found.items()}
+        if not isinstance(content, Mapping) or part not in content:
+            raise BadInput(f"weights '{path}': no entry '{key}'; found {brief(content)}")
+        content = content[part]
+    if not only_tensors(content):
+        content = _only_entry(content, path)
+    weights = {str(name): tensor for name, tensor in content.items()}
     for prefix in WRAPPERS:
         if all(name.startswith(prefix) or name in COUNTERS for name in weights):
             weights = {name.removeprefix(prefix): tensor for name, tensor in weights.items()}
     return weights
 
 
-def _only_entry(found: Any, path: Path) -> Mapping[str, Tensor]:
+def _only_entry(content: Any, path: Path) -> Mapping[str, Tensor]:
     """Find the one entry that holds named tensors; of several the user must choose, an average or the last step."""
-    entries = dict(_entries(found))
+    entries = dict(_entries(content))
     if len(entries) == 1:
         return next(iter(entries.values()))
     if entries:
         raise BadInput(f"weights '{path}' hold {' and '.join(entries)}; set weights_key to the one you want")
-    raise BadInput(f"weights '{path}': expected named tensors, found {brief(found)}; weights_key names the entry")
+    raise BadInput(f"weights '{path}': expected named tensors, found {brief(content)}; weights_key names the entry")
 
 
-def _entries(found: Any, place: str = "") -> Iterable[tuple[str, Mapping[str, Tensor]]]:
+def _entries(content: Any, prefix: str = "") -> Iterable[tuple[str, Mapping[str, Tensor]]]:
     """Yield entries of named tensors, with their keys; an optimizer's are numbered."""
-    for name, value in found.items() if isinstance(found, Mapping) else ():
+    for name, value in content.items() if isinstance(content, Mapping) else ():
         if not isinstance(name, str):
             continue
         if only_tensors(value):
-            yield f"{place}{name}", value
+            yield f"{prefix}{name}", value
         elif isinstance(value, Mapping):
-            yield from _entries(value, f"{place}{name}.")
+            yield from _entries(value, f"{prefix}{name}.")
 
 
 def fill(
@@ -120,9 +120,9 @@ def fill(
     if lacking or extra or not used:
         raise BadInput(f"weights '{source}' do not fit: {_unfit(lacking, extra, list(names), list(wanted))}")
     for name in used:
-        found, expected = tuple(weights[names[name]].shape), tuple(wanted[name].shape)
-        if found != expected:
-            raise BadInput(f"weights '{source}' do not fit: {name} has shape {found}, expected {expected}")
+        shape, expected = tuple(weights[names[name]].shape), tuple(wanted[name].shape)
+        if shape != expected:
+            raise BadInput(f"weights '{source}' do not fit: {name} has shape {shape}, expected {expected}")
     network.load_state_dict({name: weights[names[name]] for name in used}, strict=False)
     renamed = tuple((names[name], name) for name in used if names[name] != name)
     loaded = Loaded(tuple(used), renamed, tuple(names[name] for name in left_out), tuple(untouched), source)
@@ -149,7 +149,7 @@ def _names(weights: Iterable[str], wanted: Iterable[str], rename: Mapping[str, s
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(name, each) if "*" in each else name.startswith(each) for each in patterns)
+    return any(fnmatchcase(name, pattern) if "*" in pattern else name.startswith(pattern) for pattern in patterns)
 
 
 def _spare(name: str) -> bool:
@@ -158,8 +158,8 @@ def _spare(name: str) -> bool:
     return parts[0].startswith("aux") or parts[-1] in ("num_batches_tracked", *COUNTERS)
 
 
-def _unfit(missing: list[str], unexpected: list[str], found: list[str], wanted: list[str]) -> str:
+def _unfit(missing: list[str], unexpected: list[str], stored: list[str], wanted: list[str]) -> str:
     """Say what differs; of another architecture, how both begin."""
     if 2 * len(missing) > len(wanted):
-        return f"another architecture? The file has {brief(found, 5)}; the network wants {brief(wanted, 5)}"
+        return f"another architecture? The file has {brief(stored, 5)}; the network wants {brief(wanted, 5)}"
     return f"missing {brief(missing, 5)}; unexpected {brief(unexpected, 5)}; rename and ignore may bring them together"

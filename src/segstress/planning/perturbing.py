@@ -39,11 +39,11 @@ def read_perturbation(spec: Spec, defaults: Mapping[str, Any]) -> Perturbation:
     return perturbations.build({"kind": "attack", "algorithm": algorithm, "threat": threat, **options})
 
 
-def read_alone(asked: Mapping[str, Any], attack: Spec | None, threat: Mapping[str, Any]) -> Perturbation:
+def read_alone(spec: Mapping[str, Any], attack: Spec | None, threat: Mapping[str, Any]) -> Perturbation:
     """Attack objects or pixels one by one, within the threat that a plan names."""
-    algorithm = attacks.build(DEFAULTS[asked["parts"]] if attack is None else attack)
+    algorithm = attacks.build(DEFAULTS[spec["parts"]] if attack is None else attack)
     allowed = {field: threat[key] for key, field in THREAT.items() if key in threat}
-    return perturbations.build({"kind": "alone", **asked, "algorithm": algorithm, "threat": allowed})
+    return perturbations.build({"kind": "alone", **spec, "algorithm": algorithm, "threat": allowed})
 
 
 def _corruption(spec: str) -> dict[str, Any]:

@@ -37,12 +37,12 @@ class Precision:
 
 def expected_precision(plan: Plan) -> list[Precision]:
     """Predict up to sixteen clean images of every model and dataset, and spread them over the images asked for."""
-    found = []
+    widths = []
     for model in map(models.build, plan.models):
         network, _ = ready(model, plan.numerics.device, plan.numerics.torch_dtype())
         for data in map(datasets.build, plan.data):
-            found.append(_look(plan, network, data, (model.label, data.label)))
-    return found
+            widths.append(_look(plan, network, data, (model.label, data.label)))
+    return widths
 
 
 def _look(plan: Plan, network: nn.Module, data: Dataset, names: tuple[str, str]) -> Precision:

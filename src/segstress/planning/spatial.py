@@ -16,24 +16,24 @@ from .reading import read_yaml
 
 
 def corruption_specs(
-    names: Sequence[str], severities: Sequence[float], places: Sequence[Spec | None], **options: Any
+    names: Sequence[str], severities: Sequence[float], regions: Sequence[Spec | None], **options: Any
 ) -> list[dict[str, Any]]:
     """Combine every corruption (suites are expanded), severity and region; none = the whole image."""
     return [
         {"kind": "corrupt", "corruption": name, "severity": severity, "region": region, **options}
         for name in expand(names)
         for severity in severities
-        for region in places
+        for region in regions
     ]
 
 
 def multi_attack_spec(
-    side: int, position: str, steps: int, eps: str, number: int = 3, loss: str = "ce"
+    side: int, position: str, steps: int, eps: str, number: int = 3, loss: str = "ce", target: str | None = None
 ) -> dict[str, Any]:
     """Write the region-aware multi-attack on one square, with the step of the paper."""
     return {
         "kind": "multi-attack",
-        "threat": {"radius": eps},
+        "threat": {"radius": eps, "target": target},
         "region": {"kind": "box", "position": position, "height": side, "width": side},
         "attack": {"kind": "pgd", "steps": steps, "step": "4/255", "random_start": False, "loss": loss},
         "number": number,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,9 @@ from ..metrics.scores import left_out, rce
 from .study import Frame
 
 FIGURES = ("accuracy_image_mean", "accuracy", "mean_accuracy", "cmiou")
-NOTHING = Interval(math.nan, math.nan, math.nan)
+UNKNOWN = (math.nan, math.nan)  # the bounds of what has none
+NOTHING = Interval(math.nan, *UNKNOWN)
+LOSS = (-math.inf, SHARE[1])  # where a relative loss lies
 HEADLINE = "mean_accuracy"  # the figure of the paper's table 1
 
 
@@ -85,35 +87,39 @@ class LocalResult:
 
     def score(self, figure: str, zone: str, state: str = "perturbed") -> float:
         """Return a figure in a zone; NaN where no image has a pixel there."""
-        counts = (self.clean if state == "clean" else self.perturbed).get(zone)
+        counts = self.counts(zone, state)
         return math.nan if counts is None else float(metrics.get(figure)(counts))
+
+    def counts(self, zone: str, state: str = "perturbed") -> np.ndarray | None:
+        """Return the counts of all images in a zone, where they have any."""
+        return (self.clean if state == "clean" else self.perturbed).get(zone)
 
     def rce(self, figure: str, zone: str) -> float:
         """Return the share of the clean figure that is lost, both in the same zone."""
         return rce(self.score(figure, zone, "clean"), self.score(figure, zone))
 
-    def score_interval(self, figure: str, zone: str) -> Interval:
+    def score_interval(self, figure: str, zone: str, state: str = "perturbed") -> Interval:
         """Return a figure in a zone with its interval over images."""
-        counts = self.perturbed.get(zone)
+        counts = self.counts(zone, state)
         return NOTHING if counts is None else interval(counts, metrics.get(figure))
 
     def rce_interval(self, figure: str, zone: str) -> Interval:
         """Return the share that is lost with its interval: clean and perturbed are weighed by the same images."""
-        metric, clean, perturbed = metrics.get(figure), self.clean.get(zone), self.perturbed.get(zone)
-        if clean is None or perturbed is None:
-            return NOTHING
-        return interval_of(
-            lambda weights: 1 - metric(perturbed, weights=weights) / metric(clean, weights=weights),
-            len(clean),
-            within=(-math.inf, SHARE[1]),
-        )
+        return mean_rce([self], figure, zone)
+
+    def lost(self, figure: str, zone: str, weights: np.ndarray) -> np.ndarray:
+        """Return the share that is lost under each draw of images."""
+        metric = metrics.get(figure)
+        lost: np.ndarray = 1 - metric(self.perturbed[zone], weights=weights) / metric(self.clean[zone], weights=weights)
+        return lost
 
     def share(self) -> float:
         """Return the share of the valid pixels that lie inside; NaN where there is no region."""
         if not self.region:
             return math.nan
         inside = self.clean["inside"][..., ACTUAL].sum() if "inside" in self.clean else 0
-        return float(inside / self.clean["all"][..., ACTUAL].sum())
+        valid = self.clean["all"][..., ACTUAL].sum()
+        return float(inside / valid) if valid else math.nan
 
     def spread(self, figure: str) -> float:
         """Divide damage outside by damage inside, both weighed by their area; NaN without damage inside."""
@@ -136,6 +142,67 @@ class ModelFrames:
     outcome: str
     frames: Mapping[str, Frame]  # model -> what it saw
     palette: tuple[tuple[int, int, int], ...]
+    classes: tuple[str, ...]
+
+
+def mean_rce(results: Sequence[LocalResult], figure: str, zone: str) -> Interval:
+    """Return the mean of what several results lost, with its interval."""
+    return _mean(results, zone, lambda result: result.rce(figure, zone), lambda r, w: r.lost(figure, zone, w), LOSS)
+
+
+def mean_score(results: Sequence[LocalResult], figure: str, zone: str) -> Interval:
+    """Return the mean of a figure over several results, with its interval."""
+    metric = metrics.get(figure)
+    return _mean(
+        results,
+        zone,
+        lambda result: result.score(figure, zone),
+        lambda result, weights: metric(result.perturbed[zone], weights=weights),
+        SHARE,
+    )
+
+
+def _mean(
+    results: Sequence[LocalResult],
+    zone: str,
+    value: Callable[[LocalResult], float],
+    drawn: Callable[[LocalResult, np.ndarray], np.ndarray],
+    within: tuple[float, float],
+) -> Interval:
+    """Average over results, all weighed by the same images; those without a pixel in the zone are left out.
+
+    Where the images differ, as of several datasets, there are no bounds: the mean alone is known."""
+    known = [result for result in results if not math.isnan(value(result))]
+    images = {(result.data, len(result.clean[zone])) for result in known}
+    if len(images) != 1:
+        return Interval(known_mean(map(value, known)), *UNKNOWN)
+
+    def mean(weights: np.ndarray) -> np.ndarray:
+        average: np.ndarray = np.mean([drawn(result, weights) for result in known], axis=0)
+        return average
+
+    return interval_of(mean, len(known[0].clean[zone]), within=within)
+
+
+def relative_loss(
+    reference: Sequence[LocalResult], own: Sequence[LocalResult], figure: str, zone: str, state: str = "perturbed"
+) -> Interval:
+    """Return what results lack against those of a reference, in shares of the latter; both weigh the same images."""
+    metric = metrics.get(figure)
+    sides = [
+        [counts for result in side if (counts := result.counts(zone, state)) is not None and metric(counts) >= 0]
+        for side in (reference, own)
+    ]
+    images = {len(counts) for side in sides for counts in side}
+    if not all(sides) or len(images) != 1:
+        return Interval(rce(*(known_mean(float(metric(counts)) for counts in side) for side in sides)), *UNKNOWN)
+
+    def lost(weights: np.ndarray) -> np.ndarray:
+        whole, left = (np.mean([metric(counts, weights=weights) for counts in side], axis=0) for side in sides)
+        relative: np.ndarray = 1 - left / whole
+        return relative
+
+    return interval_of(lost, images.pop(), within=LOSS)
 
 
 def known_mean(values: Iterable[float]) -> float:

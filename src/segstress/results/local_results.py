@@ -68,8 +68,12 @@ def _algorithm(spec: Mapping[str, Any]) -> Mapping[str, Any]:
 def scenes(run: Run) -> list[ModelFrames]:
     """Return a few images under a few perturbations, as every model saw them."""
     frames: dict[tuple[str, str, str], dict[str, Frame]] = {}
-    palettes = {
-        cell.names["data"]: tuple(tuple(colour) for colour in cell.dataset_info["palette"]) for cell in run.cells
+    looks = {
+        cell.names["data"]: (
+            tuple(tuple(colour) for colour in cell.dataset_info["palette"]),
+            tuple(cell.dataset_info["classes"]),
+        )
+        for cell in run.cells
     }
     for clean in (cell for cell in run.cells if cell.perturbation["kind"] == "clean"):
         shown = run.kept(clean)[:IMAGES]
@@ -85,7 +89,7 @@ def scenes(run: Run) -> list[ModelFrames]:
                     frame = _frame(id_, cell, goals[-1], sources[key], images, maps)
                     seen = (cell.names["data"], id_, cell.names["perturbation"])
                     frames.setdefault(seen, {})[cell.names["model"]] = frame
-    return [ModelFrames(id_, outcome, by_model, palettes[data]) for (data, id_, outcome), by_model in frames.items()]
+    return [ModelFrames(id_, outcome, by_model, *looks[data]) for (data, id_, outcome), by_model in frames.items()]
 
 
 def _shown(cells: list[Cell]) -> list[Cell]:

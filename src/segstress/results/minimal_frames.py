@@ -40,5 +40,5 @@ def _frames(run: Run, clean: Cell, cell: Cell) -> Iterator[tuple[Found, Frame]]:
     sources, truths = run.photographs(clean, ids)
     images, maps = run.photographs(cell, ids)
     for id_ in (id_ for id_ in ids if f"{goal}|{id_}" in images):
-        found = (cell.names["model"], cell.names["data"], name, goal, id_)
-        yield found, frame_of(id_, name, goal, (sources, truths), (images, maps))
+        key = (cell.names["model"], cell.names["data"], name, goal, id_)
+        yield key, frame_of(id_, name, goal, (sources, truths), (images, maps))

@@ -74,9 +74,9 @@ class Run:
     def damage(self) -> list[str]:
         """What is wrong with stored files, one line for each shard or cell that does not count."""
         shards = [f"cells/{cell.key}/{fault}" for cell in self.cells for fault in self.store.damage(cell).values()]
-        asked = {cell.key for cell in self._asked[0]}
-        foreign = [f"cells/{cell.key} is foreign: it was not asked for" for cell in self.cells if cell.key not in asked]
-        return [*shards, *self.store.misplaced(), *(foreign if asked else ())]
+        keys = {cell.key for cell in self._asked[0]}
+        foreign = [f"cells/{cell.key} is foreign: it was not asked for" for cell in self.cells if cell.key not in keys]
+        return [*shards, *self.store.misplaced(), *(foreign if keys else ())]
 
     def images(self, cell: Cell) -> pa.Table:
         """Return one row for each image and goal."""

@@ -82,9 +82,9 @@ def sealed(study: Study, run: Run) -> Study:
 
 def compute(run: Run, contents: Mapping[str, str]) -> Seal:
     """Return the seal of a run whose cells have these contents, by their keys."""
-    asked, images = run.store.asked()
+    cells, images = run.store.asked()
     plain = {
-        "cells": {cell.identity: _described(cell) for cell in asked},
+        "cells": {cell.identity: _described(cell) for cell in cells},
         "images": {data: digest(list(ids), LENGTH) for data, ids in images.items()},
         "done_at": run.plan.done_at,
         "exhaustive": run.plan.exhaustive,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from ..core import BadInput, Perturbation, format_radius, perturbations
 from ..runtime import Cell, read_json
 from .gap import remaining_gap
 from .part_frames import erased_frames, parts_frames
+from .provenance import provenance
 from .rows import Rows
 from .run import Arrays, Run
 from .study import AttackSelection, Floor, Frame, Objects, Outcome, Study
@@ -38,8 +38,8 @@ def read_studies(run: Run) -> list[Study]:
         absent = [perturbations.build(cell.perturbation) for cell in run.absent if beside(cell, clean)]
         for threat in list(dict.fromkeys(map(_threat, [*(change for _, change in others), *absent]))) or [""]:
             members = [(cell, change) for cell, change in others if _threat(change) == threat]
-            gone = [change for change in absent if _threat(change) == threat and not change.parts]
-            studies.append(study_of(run, clean, members, gone))
+            unanswered = [change for change in absent if _threat(change) == threat and not change.parts]
+            studies.append(study_of(run, clean, members, unanswered))
     return studies
 
 
@@ -52,7 +52,7 @@ def _threat(change: Perturbation) -> str:
     return "" if change.threat is None else str(change.threat)
 
 
-def study_of(run: Run, clean: Cell, members: Members, gone: Sequence[Perturbation] = ()) -> Study:
+def study_of(run: Run, clean: Cell, members: Members, unanswered: Sequence[Perturbation] = ()) -> Study:
     """Read the study of a model and a dataset: its clean cell, all cells under one threat, and what is gone of them."""
     ids = tuple(run.asked(clean))
     base = _outcome(run, clean, run.perturbations[clean.key], ids)
@@ -76,12 +76,12 @@ def study_of(run: Run, clean: Cell, members: Members, gone: Sequence[Perturbatio
         clean_answered=base.answered,
         outcomes=(
             *(_outcome(run, cell, change, ids, base) for cell, change in joint),
-            *(_nothing(one, ids) for one in gone),
+            *(_nothing(one, ids) for one in unanswered),
         ),
-        objects=_objects(run, clean, members, gone, ids),
+        objects=_objects(run, clean, members, unanswered, ids),
         frames=_frames(run, clean, joint, ids),
         warnings=_warnings(base),
-        provenance=_provenance(run, clean),
+        provenance=provenance(run, clean),
         ball=str(threat).replace(f" {format_radius(threat.radius)}", "") if threat else "",
         choice=_choice(run, joint),
         done_at=run.plan.done_at,
@@ -171,7 +171,9 @@ def read_choices(folder: Path) -> list[AttackSelection]:
     return list(map(AttackSelection.read, read_json(path, items="choices")["choices"])) if path.exists() else []
 
 
-def _objects(run: Run, clean: Cell, members: Members, gone: Sequence[Perturbation], ids: Sequence[str]) -> Objects:
+def _objects(
+    run: Run, clean: Cell, members: Members, unanswered: Sequence[Perturbation], ids: Sequence[str]
+) -> Objects:
     """Read objects of images with a clean answer; clean, never chosen, stands in where a perturbation has none."""
     base = run.objects(clean)
     after: dict[str, dict[str, np.ndarray]] = {"correct": {}, "kept": {}}
@@ -186,7 +188,7 @@ def _objects(run: Run, clean: Cell, members: Members, gone: Sequence[Perturbatio
             known = np.append(values, 0)[rows]  # the last one stands for none
             by_outcome[change.name] = np.where(rows >= 0, known, before).astype(np.int32)
     for name, by_outcome in after.items():
-        by_outcome |= {change.name: base[name].to_numpy() for change in gone}
+        by_outcome |= {change.name: base[name].to_numpy() for change in unanswered}
     return Objects(
         image=pc.index_in(base["image"], pa.array(ids, pa.string())).to_numpy().astype(np.int64),
         klass=base["class"].to_numpy(),
@@ -237,19 +239,3 @@ def frame_of(
 def _warnings(base: Outcome) -> tuple[str, ...]:
     """Return what is to be said of images apart from attacks: unreadable, skipped or converted, each once."""
     return tuple(dict.fromkeys(f"{row.image}: {row.message}" for row in base.rows if row.message))
-
-
-def _provenance(run: Run, clean: Cell) -> Mapping[str, str]:
-    environment, preprocess = run.environment, clean.model.get("preprocess")
-    named = {"preprocess": f"{preprocess}, straight-through gradient"} if preprocess else {}
-    return {
-        "model": json.dumps(clean.model),
-        **named,
-        "model hash": clean.fingerprints["model"],
-        "data": json.dumps(clean.data),
-        "data hash": clean.fingerprints["data"],
-        "seed": str(clean.seed),
-        "numerics": ", ".join(f"{key} {value}" for key, value in environment["numerics"].items()),
-        "versions": ", ".join(f"{key} {value}" for key, value in environment["versions"].items()),
-        "machine": ", ".join(environment["machine"].values()),
-    }

@@ -55,7 +55,7 @@ def check_contracts(device: str, names: Sequence[str] = ()) -> Iterator[DeviceCh
 def check_parity(device: str) -> Iterator[DeviceCheck]:
     """Compare logits, and the deltas of ten steps of PGD, with those of the CPU, in float64."""
     for spec in MODELS:
-        answers = [_answers(spec, place) for place in ("cpu", device)]
+        answers = [_answers(spec, where) for where in ("cpu", device)]
         for what, first, second in zip(("logits", "deltas"), *answers, strict=True):
             apart = float((first - second).abs().amax())
             fault = "" if apart <= CLOSE else f"{apart:.2g} apart, expected at most {CLOSE:g}"

@@ -15,13 +15,14 @@ from torch.nn import functional
 from ..core import BadInput, settings
 from ..core.quantities import Pixels
 from ..data import Resize, Sample, resize
+from .patches import CutMix, Patch
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 @settings
 class Augmentation:
-    """Scale, turn, blur, mirror and crop, in this order; nothing by default.
+    """Scale, turn, blur, mirror, crop, corrupt a patch and mix, in this order; nothing by default.
 
     Pixels from outside the image get its mean colour and are void.
     """
@@ -31,6 +32,8 @@ class Augmentation:
     blur: Share = 0.0  # share of the images that are blurred, by a Gaussian of up to one pixel
     mirror: Share = 0.0  # share of the images that are mirrored left to right
     crop: Pixels | tuple[Pixels, Pixels] | None = None  # side, or height and width
+    patch: Patch | None = None  # a box is corrupted
+    cutmix: CutMix | None = None  # a box comes from another image, which a reader of them brings
 
     @model_validator(mode="after")
     def _check(self) -> Augmentation:
@@ -50,10 +53,10 @@ class Augmentation:
         if mirror < self.mirror:
             image, labels, valid = (part.flip(-1) for part in (sample.image, sample.labels, sample.valid))
             sample = replace(sample, image=image, labels=labels, valid=valid)
-        if self.crop is None:
-            return sample
-        sides = (self.crop, self.crop) if isinstance(self.crop, int) else self.crop
-        return _crop(sample, sides, (top, left))
+        if self.crop is not None:
+            sides = (self.crop, self.crop) if isinstance(self.crop, int) else self.crop
+            sample = _crop(sample, sides, (top, left))
+        return sample if self.patch is None else self.patch(sample, random)
 
 
 def _scale(sample: Sample, factor: float) -> Sample:

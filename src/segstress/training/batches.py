@@ -51,6 +51,16 @@ class Reader:
         return sample
 
     def _draw(self, id: str, epoch: int) -> Sample:
+        sample, cutmix = self._augment(id, epoch), self.augmentation.cutmix
+        if cutmix is None:
+            return sample
+        random = stream(self.seed, id, f"cutmix-{epoch}")
+        use, partner = torch.rand(2, generator=random).tolist()
+        if use >= cutmix.share:
+            return sample
+        return cutmix(sample, self._augment(self.ids[int(partner * len(self.ids))], epoch), random)
+
+    def _augment(self, id: str, epoch: int) -> Sample:
         return self.augmentation(self.read(id), stream(self.seed, id, f"augmentation-{epoch}"))
 
 

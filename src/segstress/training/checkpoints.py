@@ -66,6 +66,18 @@ class Checkpoints:
         optimiser.load_state_dict({"state": memory, "param_groups": progress["groups"]})
         return State(**progress["state"])
 
+    def read_history(self) -> list[dict[str, Any]]:
+        """Return one entry for every epoch that is done, without loading any weight."""
+        if not self._state.exists():
+            raise BadInput(f"{self.folder} holds no training: {self._state.name} is missing")
+        try:
+            with safetensors.safe_open(self._state, framework="pt") as file:
+                progress = json.loads(file.metadata()["progress"])
+        except (OSError, safetensors.SafetensorError) as error:
+            raise BadInput(f"{self._state} cannot be read: {error}") from error
+        history: list[dict[str, Any]] = progress["state"]["history"]
+        return history
+
     def save_model(self, network: nn.Module, name: str, card: Mapping[str, Any]) -> None:
         """Save a model that can be named in a plan, with its card also beside it for people."""
         path = self.folder / f"{name}.safetensors"

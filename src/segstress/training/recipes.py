@@ -98,6 +98,12 @@ recipes.preset(
     "All images under 5 steps of PGD, on a backbone that is robust already (Croce et al. 2024, arXiv:2306.12941)",
     attack=f"pgd?steps=5&eps=4/255&{PUBLISHED}",
 )
+recipes.preset(
+    "annealed-at",
+    Adversarial,
+    "All images under 3 steps of the attack on the annealed error (ours, docs/annealed.md; loop of arXiv:1706.06083)",
+    attack="annealed-error?steps=3&eps=0.03&keep=last",
+)
 
 
 def chosen(count: int, first: int, share: float) -> list[int]:

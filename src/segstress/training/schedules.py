@@ -31,15 +31,24 @@ class Poly:
 
     power: Annotated[float, Field(gt=0)] = 0.9
     warm_up: Share = 0.0  # share of all steps in which the rate rises linearly
+    first: Share = FIRST  # factor with which a warm-up begins
 
     def factor(self, progress: float) -> float:
         """Rise linearly, then fall to zero."""
         if progress < self.warm_up:
-            return FIRST + (1 - FIRST) * progress / self.warm_up
+            return self.first + (1 - self.first) * progress / self.warm_up
         return math.pow((1 - progress) / (1 - self.warm_up), self.power)
 
 
 schedules.preset("linear", Poly, "Linear warm-up, then linearly to zero", power=1.0, warm_up=0.1)
+schedules.preset(
+    "pir-at",
+    Poly,
+    "Linear warm-up over a fifth of the steps, then linearly to zero (released settings of arXiv:2306.12941)",
+    power=1.0,
+    warm_up=0.2,
+    first=1e-5,
+)
 
 
 @schedules.register("one-cycle")

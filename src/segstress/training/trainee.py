@@ -16,6 +16,21 @@ class Adapted(Segmenter):
     def check_mode(self) -> None:
         """Train mode is no mistake here."""
 
+    def heads(self, images: Float[Tensor, "b c h w"]) -> dict[str, Tensor]:
+        """Return the logits by head; the main one alone where the network tells none, or looks more than once."""
+        own = getattr(self.network, "heads", None)
+        if own is None or self._looks_again(images):
+            return {"main": self(images)}
+        inputs = self.prepare(images)
+        padded = self.pad(inputs)
+        return {name: self.fit(logits, padded, inputs) for name, logits in own(padded).items()}
+
+    def _looks_again(self, images: Tensor) -> bool:
+        """Tell whether an answer is made of several looks, or of one at another size."""
+        window = self.interface.window
+        slides = window is not None and any(side > most for side, most in zip(images.shape[-2:], window, strict=True))
+        return slides or self.interface.mirror or self.interface.long_side is not None
+
 
 def adapt(network: nn.Module, interface: Interface) -> nn.Module:
     """Return the network on images in [0, 1], with logits at their size; as it is where it does so by itself."""

@@ -51,14 +51,14 @@ def make_app(session: Session, names: Sequence[str] = ()) -> Any:
     from starlette.routing import Route
 
     site = Site(session, frozenset({"localhost", socket.gethostname().lower(), *map(str.lower, names)}))
-    places = {
+    routes = {
         "/": site.page,
         "/trials.js": site.trial_list,
         "/pictures/{picture}.js": site.picture,
         "/{name}": site.page,
     }
     post = Route("/{rater}/{signature}/decisions", site.decide, methods=["POST"])
-    return Starlette(routes=[post, *(Route(f"/{{rater}}/{{signature}}{path}", do) for path, do in places.items())])
+    return Starlette(routes=[post, *(Route(f"/{{rater}}/{{signature}}{path}", do) for path, do in routes.items())])
 
 
 class Site:

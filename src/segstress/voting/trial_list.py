@@ -113,7 +113,7 @@ def _sides(
         keys.sort(key=lambda key: secret_name(secret, "side", rater, mode, *key))
         coin = int(secret_name(secret, "odd", rater, mode, *shown), 16) % 2
         first = (len(keys) + lefts[shown[::-1]] - lefts[shown] + coin) // 2  # of them keep the sorted order
-        sides |= {key: shown if place < first else shown[::-1] for place, key in enumerate(keys)}
+        sides |= {key: shown if position < first else shown[::-1] for position, key in enumerate(keys)}
     return sides
 
 

@@ -175,3 +175,36 @@ def test_losses_are_told_of_the_whole_image(model, batch, monkeypatch):
         assert torch.equal(view.valid, batch.valid)
         assert torch.equal(view.sound, right)
     assert views[-1].aim.sum() < views[0].aim.sum()
+
+
+class TestTowardsATarget:
+    """Every pixel is wanted to be of class 1."""
+
+    @pytest.fixture
+    def wanted(self, batch):
+        return replace(batch, goal=torch.ones_like(batch.labels), goal_valid=batch.valid)
+
+    @staticmethod
+    def reached(batch, prediction):
+        return ((prediction == batch.goal) & batch.goal_valid).flatten(1).sum(1)
+
+    @pytest.mark.parametrize("every_iterate", [False, True])
+    def test_more_pixels_show_it_with_each_attack(self, model, wanted, every_iterate):
+        change = multi(threat={"radius": 0.3, "target": 1}, number=3, every_iterate=every_iterate)
+        results = {result.goal: result for result in change.perturb(model, wanted, 0).results}
+        clean = before = self.reached(wanted, predict(model(wanted.images)))
+        for number in (1, 2, 3):
+            alone = self.reached(wanted, predict(model(results[f"attack-{number}"].images)))
+            after = self.reached(wanted, results[f"cumulative-{number}"].prediction)
+            assert (after >= before).all(), "a later attack gave pixels back"
+            assert (after >= alone).all(), "a single attack is better than all together"
+            before = after
+        assert (after > clean).any()
+
+    def test_pixels_that_never_show_it_stay_as_in_the_clean_prediction(self, model, wanted):
+        change = multi(threat={"radius": 0.3, "target": 1}, number=2)
+        clean, final = predict(model(wanted.images)), change.perturb(model, wanted, 0).results[-1].prediction
+        assert torch.equal(final, torch.where(final == 1, 1, clean))
+
+    def test_the_label_names_it(self):
+        assert "to class 1" in multi(threat={"radius": 0.3, "target": 1}).label

@@ -71,6 +71,41 @@ def test_json_is_all_that_is_printed(segstress) -> None:
     assert all(verdict["sound"] for verdict in json.loads(segstress("verify", "run", "--json").out))
 
 
+RUNS = {  # commands that run, and a key of what they print
+    "attack": (("--attack", "fgsm", "--eps", "8/255"), "runs"),
+    "minimal": (("--attack", "fmn-auto?steps=1"), "minimal"),
+    "spatial": (("--corruption", "fog", "--severity", "1", "--patch", "8"), "scores"),
+    "multi-attack": (("--box", "8", "--steps", "1", "--number", "1"), "scores"),
+}
+
+
+@pytest.mark.parametrize("command", RUNS)
+def test_commands_that_run_print_their_result_as_json_and_all_else_elsewhere(segstress, command: str) -> None:
+    options, key = RUNS[command]
+    given = ("--model", "compact:cnn-normal", "--data", "shapes:test?count=1&size=16", "--workers", 1, "--json")
+    said = segstress(command, *given, *options)
+    assert said.code == 0, said.err
+    told = json.loads(said.out)
+    assert told[key]
+    assert told["errors"] == []
+    assert Path(told["report"]).is_file()
+    assert "Report:" in said.err
+    assert "Report:" in segstress(command, *given[:-1], *options).out, "the next command speaks again"
+
+
+def test_train_and_rank_print_json_too(segstress) -> None:
+    data = ("--data", "shapes:train?count=4&size=16", "--batch-size", 4)
+    trained = json.loads(segstress("train", "--epochs", 1, *data, "--out", "trained", "--json").out)
+    assert trained["card"]["epoch"] == 1
+    pool = ("--pool", "shapes:pool?count=4&size=24&labelled=true", "--scale", "none")
+    models = ("--model", "compact:cnn-normal", "--model", "compact:unet-normal")
+    for words in (("index", *pool, *models, "--out", "mad"), ("predict", "mad"), ("compare", "mad")):
+        assert segstress("mad", *words, "--workers", 1).code == 0
+    assert json.loads(segstress("mad", "select", "mad", "--json").out)["members"]
+    ranked = segstress("mad", "rank", "mad", "--draws", 10, "--json")
+    assert set(json.loads(ranked.out)["models"]) == {"cnn-normal", "unet-normal"}
+
+
 def test_shells_complete_names() -> None:
     words = {"_SEGSTRESS_COMPLETE": "complete_bash", "COMP_WORDS": "segstress att", "COMP_CWORD": "1"}
     script = Path(sys.executable).with_name("segstress")

@@ -18,9 +18,11 @@ from segstress.competition.uncertainty import rank
 from segstress.competition.votes import Vote, tally
 from segstress.contests.report import compare_rankings, summary
 from segstress.core import BadInput
-from segstress.reports.contest.contested import Contested
-from segstress.reports.contest.gallery import SelectedImage
+from segstress.reports.contest.checks import without_class
+from segstress.reports.contest.contested import Contested, SelectedImage
 from segstress.reports.contest.page import write_competition
+from segstress.reports.contest.tables import matrices
+from segstress.reports.contest.verdict import points, verdict
 
 NAMES = ["good", "fair", "<poor>"]
 CLASSES = ["ground", "cat", "dog"]
@@ -72,8 +74,8 @@ def by_votes() -> RankingReport:
 
 def contested(ranking_report: RankingReport) -> Contested:
     labels = np.array([[0, 1], [2, -1]])
-    maps = {"truth": labels, "good (defender)": labels, "fair (attacker)": labels[::-1]}
-    example = SelectedImage("0" * 16, "chosen for cat", np.zeros((2, 2, 3), dtype=np.uint8), maps)
+    maps = {"good": labels, "fair": labels[::-1], "<poor>": labels}
+    example = SelectedImage("0" * 16, np.zeros((2, 2, 3), dtype=np.uint8), maps, labels)
     palette = ((0, 0, 0), (200, 0, 0), (0, 200, 0))
     return Contested("test", ranking_report, CLASSES, palette, [("good", "fair", "dog")], [example], {"seed": "0"})
 
@@ -98,7 +100,33 @@ def test_the_report_of_masks_is_complete(tmp_path: Path) -> None:
     assert rows(tmp_path, "empty") == [{"defender": "good", "attacker": "fair", "class": "dog"}]
     figures = {path.stem for path in (tmp_path / "figures").glob("*.svg")}
     assert figures == {"strengths", "matrices", "qualities", "transfer"}
-    assert len(list((tmp_path / "gallery").glob("*.png"))) == 5
+    assert len(list((tmp_path / "gallery").glob("*.png"))) == 2 + 3 + 1, "image, truth, every model, the difference"
+
+
+def test_a_cell_of_a_matrix_leads_to_the_images_behind_it(tmp_path: Path) -> None:
+    """Aggressiveness of row over column: the row attacks, the column defends; of resistance the other way round."""
+    found = contested(by_truth({}))
+    page = write_competition(found, tmp_path).read_text()
+    aggressiveness, resistance = (table for table in matrices(found.ranking_report))
+    assert aggressiveness.links[0, 2] == "#images?defender=1&attacker=0"
+    assert resistance.links[0, 2] == "#images?defender=0&attacker=1"
+    assert (0, 1) not in aggressiveness.links, "no model competes with itself"
+    assert aggressiveness.tints[0, 3] == -aggressiveness.tints[2, 1] == 1, "the strongest lead of all"
+    assert 'href="#images?defender=1&amp;attacker=0"' in page
+    known = json.loads((tmp_path / "gallery" / "contest.js").read_text().partition(" = ")[2].rstrip(";\n"))
+    assert [row[0] for row in known["models"]] == NAMES
+    assert len(known["members"]) == 24
+    assert {row[1] for row in known["members"]} == {-1, 0}, "one image has pictures, the others say that they have none"
+
+
+def test_the_verdict_marks_what_is_open() -> None:
+    found = contested(by_truth({}))
+    assert verdict(found.ranking_report).startswith("good (strength ")
+    marked = {point.name: point.good for point in points(found)}
+    assert marked == {"Scored by": True, "Lead": True, "Methods": True, "Classes": False, "Coverage": False}
+    words = next(point.words for point in points(found) if point.name == "Classes")
+    ranks = {row[0]: row[1] for row in without_class(NAMES, found.ranking_report.scored, CLASSES).rows}
+    assert all((name in words) == (rank != 1) for name, rank in ranks.items()), "as the table of ranks says"
 
 
 def test_the_report_of_votes_shows_the_people(tmp_path: Path) -> None:

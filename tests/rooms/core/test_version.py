@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,17 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
 def test_one_version_number_everywhere() -> None:
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    declared = segstress.__version__
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert "version" in project["project"]["dynamic"]
+    assert project["tool"]["hatch"]["version"]["path"] == "src/segstress/__init__.py"
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == declared
-    assert segstress.__version__ == declared, "make install brings the package's own number up to date"
+    assert version("segstress") == declared, "make install brings the package's metadata up to date"
     released = re.findall(r"^## (\d\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert released[0] == declared
+    pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
+    told = {found for page in pages for found in re.findall(r"\bsegstress[ -=](\d+\.\d+\.\d+)", page.read_text())}
+    assert told <= set(released), "documents name no version that there never was"
 
 
 def test_contributing_is_short() -> None:

@@ -11,8 +11,23 @@ import pytest
 from tests.rooms.reports import sample_study
 
 from segstress.core import BadInput
-from segstress.demo.claims import Evidence, claims
-from segstress.demo.claims.runs import BATTERY, CLEAN, NO_GRAIN, SEEDS, TRAINING_ATTACK, TWIN
+from segstress.demo.claims import Evidence, aggregate, claims, sizes
+from segstress.demo.claims.half import GRAIN
+from segstress.demo.claims.radii import GROUPS
+from segstress.demo.claims.ranking import holm
+from segstress.demo.claims.runs import (
+    BATTERY,
+    CLEAN,
+    KINDS,
+    MATCHED,
+    NO_GRAIN,
+    PLAIN,
+    SEEDS,
+    TRAINING_ATTACK,
+    TWIN,
+    matched,
+)
+from segstress.demo.claims.seeds import apart, lead
 from segstress.reports.findings.page import Answer, Check
 from segstress.reports.study.assessment import assess
 from segstress.results.minimal import MinimalResult
@@ -51,45 +66,93 @@ def model(name: str, scale: float, seed: int = 7, images: int = 24):
     return assess(replace(study, outcomes=fine))
 
 
+def battery(**scales: float) -> dict:
+    """Every model that claims compare under the battery; by kind, and sturdier where the scale is small."""
+    usual = dict.fromkeys(KINDS, 0.5) | {kind.replace("_", "-"): scale for kind, scale in scales.items()}
+    found = {name: model(name, scale) for kind, scale in usual.items() for name in matched(kind)}
+    return found | {name: model(name, 1.4) for name in PLAIN} | {GRAIN: model(GRAIN, 3.0)}
+
+
+def harmed(assessment):
+    """The same with the clean predictions of an attacked one."""
+    counts = assessment.study.outcomes[0].counts
+    return assess(replace(assessment.study, clean={zone: counts["miou", zone] for zone in assessment.study.clean}))
+
+
 def test_claim_1_is_seen_only_where_half_falls_and_whole_stands(monkeypatch):
-    names = {"cnn-normal": 0.0, "cnn-pgd-at-50": 0.5, "cnn-pgd-at-100": 1.0, TWIN: 0.5}
-    monkeypatch.setattr("segstress.demo.claims.half.share", names.__getitem__)
+    monkeypatch.setattr("segstress.demo.claims.half.share", lambda name: 0.5)
 
-    def answer(half: float, whole: float) -> Answer:
-        scales = {"cnn-normal": 1.4, "cnn-pgd-at-50": half, "cnn-pgd-at-100": whole}
-        battery = {name: model(name, scale) for name, scale in scales.items()}
-        short = {name: model(name, 0.03) for name in scales}
-        found = {BATTERY.name: battery, TRAINING_ATTACK.name: short, NO_GRAIN.name: {TWIN: model(TWIN, 0.2)}}
-        return judge("1-half-is-not-enough", assessments=found)
+    def checks(half: float, whole: float, clean=lambda name, found: found) -> list[bool]:
+        attacked = battery(pgd_at_50=half, segpgd_at_50=half, pgd_at_100=whole, segpgd_at_100=whole)
+        found = {
+            BATTERY.name: attacked,
+            TRAINING_ATTACK.name: {name: model(name, 0.03) for name in MATCHED},
+            NO_GRAIN.name: {TWIN: model(TWIN, 0.2)},
+            CLEAN.name: {name: clean(name, assessment) for name, assessment in attacked.items()},
+        }
+        return [check.holds for check in judge("1-half-is-not-enough", assessments=found).checks]
 
-    fell, stood = answer(half=3.0, whole=0.03), answer(half=0.03, whole=0.03)
-    assert fell.checks[0].holds
-    assert not stood.checks[0].holds
-    assert fell.checks[1].holds
-    assert not answer(half=3.0, whole=3.0).checks[1].holds
-    assert not fell.checks[2].holds  # the clean predictions are the same, so nothing was paid
-    assert fell.checks[3].holds
-    assert fell.verdict == "seen in part: 3 of 4 checks hold"
+    as_good, lost, *_, kept, paid, grain = checks(half=3.0, whole=0.03)
+    assert (as_good, lost, kept, paid, grain) == (True, True, True, False, True)  # clean all are the same
+    assert checks(half=3.0, whole=0.03)[4]
+    assert not checks(half=0.03, whole=0.03)[1]
+    assert not checks(half=0.03, whole=0.03)[4]
+    assert not checks(half=3.0, whole=3.0)[-3]
+    dearer = checks(3.0, 0.03, clean=lambda name, found: harmed(model(name, 1.4)) if "at-" in name else found)
+    assert (dearer[0], dearer[-2]) == (False, True)
 
 
-def test_claim_2_wants_more_than_the_strongest_attack():
-    several = {"a": model("a", 0.6, images=96), "b": model("b", 0.9, seed=3, images=96)}
-    (first, _, same, _) = judge("2-aggregate", assessments={BATTERY.name: several}).checks
-    assert first.holds
-    assert not same.holds  # both fall to segpgd
-    single = {name: assess(replace(found.study, outcomes=found.study.outcomes[:1])) for name, found in several.items()}
-    assert judge("2-aggregate", assessments={BATTERY.name: single}).verdict == "not seen"
+def relabelled(assessment, *numbers: int):
+    """The same with these of its outcomes, under the labels of the first so many."""
+    outcomes = assessment.study.outcomes
+    labels = [outcome.label for outcome in outcomes]
+    taken = [replace(outcomes[number], label=label) for number, label in zip(numbers, labels, strict=False)]
+    return assess(replace(assessment.study, outcomes=tuple(taken)))
+
+
+def test_claim_2_wants_more_than_the_strongest_attack_with_all_the_passes():
+    """Attacks: pgd, segpgd (the strongest), fgsm (the weakest)."""
+    robust = {name: model(name, 0.6, images=96) for name in aggregate.ROBUST}
+    normal = {name: model(name, 0.6, images=96) for name in PLAIN}
+    weak = {name: relabelled(found, 2, 2) for name, found in robust.items()}
+    strong = {name: model(name, 3.0, images=96) for name in robust}
+
+    def checks(second: dict, single: dict) -> list[bool]:
+        found = {BATTERY.name: robust, aggregate.RESTARTS.name: second, aggregate.EXHAUSTIVE.name: single}
+        return [check.holds for check in judge("2-aggregate", assessments=found).checks]
+
+    assert checks(weak, normal | robust) == [True, True, False, False]  # all fall to segpgd
+    swapped = {name: relabelled(found, 1, 0, 2) for name, found in robust.items()}
+    assert checks(strong, normal | swapped) == [False, False, True, True]
+    one = swapped | {aggregate.ROBUST[0]: robust[aggregate.ROBUST[0]]}
+    assert checks(weak, normal | one)[2:] == [False, False]
 
 
 def test_claim_3_follows_the_objects():
     """All of the large objects stand, and nothing of the small ones; then the other way round."""
-    found = model("a", 0.6)
-    objects = found.study.objects
     for large in (True, False):
-        stand = (objects.area > np.median(objects.area)) == large
-        kept = {label: np.where(stand, objects.clean, 0) for label in objects.kept}
-        turned = replace(found, study=replace(found.study, objects=replace(objects, kept=kept)))
-        assert judge("3-small-objects", assessments={BATTERY.name: {"a": turned}}).checks[0].holds == large
+        models = {}
+        for name, found in battery().items():
+            objects = found.study.objects
+            stand = (objects.area > np.median(objects.area)) == large
+            kept = {label: np.where(stand, objects.clean, 0) for label in objects.kept}
+            models[name] = replace(found, study=replace(found.study, objects=replace(objects, kept=kept)))
+        answer = judge("3-small-objects", assessments={BATTERY.name: models})
+        assert [check.holds for check in answer.checks[::2]] == [large] * 3
+
+
+@pytest.mark.parametrize(("lost", "more"), [(slice(1, None), 1), (slice(0, 1), -1), (slice(0), 0)])
+def test_a_figure_that_pools_nothing_sees_small_objects(lost, more):
+    """One image has a large object, eleven have a small one."""
+    sides = np.array([[900, 1000], *[[90, 10]] * 11])
+    clean = np.repeat(sides[..., None], 3, axis=-1)
+    worst = clean.copy()
+    worst[lost, 1, :2] = 0
+    worst[lost, 0, 1] += sides[lost, 1]
+    planted = SimpleNamespace(
+        counts=lambda figure: clean[None], worst=dict.fromkeys(("cmiou", "nmiou"), SimpleNamespace(counts=worst))
+    )
+    assert np.sign(sizes._hidden(planted)(np.ones((1, 12)))[0]) == more
 
 
 def find(name: str, attack: str, image: int, size: float) -> MinimalResult:
@@ -99,17 +162,57 @@ def find(name: str, attack: str, image: int, size: float) -> MinimalResult:
     return MinimalResult(**{part: told.get(part, size) for part in MinimalResult.__dataclass_fields__})
 
 
-@pytest.mark.parametrize(("half", "seen"), [(1.3, True), (6.0, False)])
-def test_claim_4_compares_factors(half, seen):
+def found_sizes(half: float, alma: float = 0.5) -> list[MinimalResult]:
+    """Normal networks break at 1/255, whole ones at 8/255, half ones in between."""
     generator = np.random.default_rng(0)
-    radii = {"cnn-normal": 1.0, "cnn-pgd-at-50": half, "cnn-pgd-at-100": 8.0}
-    minimal = [
-        find(name, attack, image, radius / 255 * generator.uniform(0.8, 1.25))
-        for name, radius in radii.items()
-        for attack in ("fmn-auto", "ddn-auto")
-        for image in range(12)
+    radii = dict(zip(GROUPS, (1.0, half, 8.0), strict=True))
+    return [
+        find(name, f"{attack}(steps=250)", image, radii[kind] / 255 * factor * generator.uniform(0.95, 1.05))
+        for kind, names in GROUPS.items()
+        for name in names
+        for attack, factor in (("alma-prox", alma), ("fmn", 1.0), ("pdpgd", 2.0))
+        for image in range(8)
     ]
-    assert judge("4-minimum-perturbations", minimal=minimal).checks[0].holds == seen
+
+
+@pytest.mark.parametrize(("half", "seen"), [(1.3, [True, True]), (6.0, [False, False]), (2.2, [False, True])])
+def test_claim_4_states_a_factor(half, seen):
+    assert [check.holds for check in judge("4-minimum-perturbations", minimal=found_sizes(half)).checks] == seen
+
+
+@pytest.mark.parametrize(("alma", "seen"), [(0.5, True), (1.5, False), (1.0, False)])
+def test_claim_8_wants_alma_below_every_rival(alma, seen):
+    answer = judge("8-smallest-of-all", minimal=found_sizes(1.3, alma))
+    assert [check.holds for check in answer.checks] == [seen] * 3
+
+
+@pytest.mark.parametrize("objects", [True, False])
+def test_claim_7_follows_what_is_lost(objects):
+    """An attack that takes all objects and leaves the background, and one the other way round."""
+    models = {}
+    for name, assessment in battery().items():
+        counts = assessment.counts("accuracy")[0].copy()
+        lost = slice(1, None) if objects else slice(0, 1)
+        counts[:, lost, 0] = counts[:, lost, 0] // 3
+        worst = replace(assessment.worst["accuracy"], counts=counts)
+        models[name] = replace(assessment, worst={**assessment.worst, "accuracy": worst})
+    answer = judge("7-foreground", assessments={BATTERY.name: models})
+    assert [check.holds for check in answer.checks] == [objects] * 3
+
+
+@pytest.mark.parametrize(("scale", "seen"), [(0.1, True), (0.5, False), (1.5, False)])
+def test_claim_9_wants_more_than_both_rivals(scale, seen):
+    answer = judge("9-annealed-training", assessments={BATTERY.name: battery(annealed_at=scale)})
+    assert [check.holds for check in answer.checks] == [True, *[seen] * 4]
+
+
+def test_an_order_of_trainings_must_hold_on_every_seed():
+    strong, weak = (model("a", scale).worst["accuracy"].counts for scale in (0.03, 1.5))
+    ahead, behind = apart(strong, weak, "accuracy"), apart(weak, strong, "accuracy")
+    assert lead([ahead] * 3, len(strong)).sure
+    mixed = lead([ahead, ahead, behind], len(strong))
+    assert mixed.mean.low > 0
+    assert not mixed.sure
 
 
 def spot(name: str, what: str, lost: float, generator: np.random.Generator):
@@ -133,18 +236,28 @@ def test_claim_5_must_hold_on_every_seed(third, seen):
     assert judge("5-localized-damage", local=local).checks[0].holds == seen
 
 
-@pytest.mark.parametrize(("strengths", "seen"), [((1.0, -1.0), False), ((-1.0, 1.0), True), ((-0.1, 0.1), False)])
-def test_claim_6_wants_a_sure_reversal(strengths, seen):
-    better, worse = model("better", 0.5), model("worse", 0.5)
-    harmed = worse.study.outcomes[0].counts["miou", "all"]
-    worse = assess(replace(worse.study, clean={**worse.study.clean, "all": harmed}))
-    found = {
-        name: {"strength": strength, "interval": [strength - 0.5, strength + 0.5], "rank": 1, "band": [1, 2]}
-        for name, strength in zip(("better", "worse"), strengths, strict=True)
+@pytest.mark.parametrize(("wins", "seen"), [(0.0, False), (1.0, True), (0.9, False)])
+def test_claim_6_wants_a_sure_reversal(wins, seen):
+    better, worse = model("better", 0.5), harmed(model("worse", 0.5))
+    places = {
+        name: {"strength": 0.0, "interval": [-1.0, 1.0], "rank": 1, "band": [1, 2]} for name in ("better", "worse")
     }
-    ranking = {"models": list(found), "rankings": {"aggressiveness": found}}
+    beats = {"aggressiveness": [[0.5, 1 - wins], [wins, 0.5]]}
+    ranking = {"models": list(places), "rankings": {"aggressiveness": places}, "beats": beats}
     answer = judge("6-competition", assessments={CLEAN.name: {"better": better, "worse": worse}}, ranking=ranking)
     assert answer.checks[0].holds == seen
+
+
+def test_holm_asks_more_of_each_pair_the_more_there_are():
+    def sure(*doubts: float) -> int:
+        return len(holm({(str(number), ""): doubt for number, doubt in enumerate(doubts)}))
+
+    assert sure(0.04) == 1
+    assert sure(0.04, 0.5) == 0
+    assert sure(0.03, 0.02) == 2
+    assert sure(0.02, 0.03, 0.04) == 0
+    assert sure(*[0.002] * 28) == 0
+    assert sure(0.001, *[0.5] * 27) == 1
 
 
 def test_a_verdict_counts_checks():

@@ -26,6 +26,7 @@ def results(print_: str) -> dict:
         "clean_images": 16,
         "constant": dict.fromkeys(zoo.ROBUST_FIGURES, 0.125),
         "commonest": "background",
+        "lock": ["claims.lock is of commit 1; the runs were begun at noon by commit 2."],
         "models": {
             NAME: {**entry, "print": print_, "clean": figures, "robust": figures},
             "not-attacked": {**entry, "print": "", "clean": figures, "robust": {}},
@@ -60,14 +61,13 @@ def test_a_document_says_every_figure_and_every_finding():
     assert next(line for line in text.splitlines() if "not-attacked" in line).count("| - ") == 4
 
 
-def test_what_was_changed_after_the_first_answers_stands_above_the_claims():
+def test_when_claims_were_fixed_and_what_was_known_stands_above_them():
     text = zoo.document(results(""))
-    assert "fixed before the runs, and" not in text
     _, _, claims = text.partition("## The papers' claims")
     said, _, _ = claims.partition("### 1.")
-    assert "After the first answers were known, the measure of size bias in claim 3 was changed" in said
-    assert "cnn-pgd-at-100 and cnn-segpgd-at-100 were trained again, on 6000 scenes" in said
-    assert "to be done again" in said
+    assert "claims.lock is of commit 1; the runs were begun at noon by commit 2." in said
+    assert "knew the answers of an earlier version" in said
+    assert "to be done again" not in said
 
 
 def test_figures_of_other_weights_are_not_shown(keep):

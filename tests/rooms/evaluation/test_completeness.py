@@ -56,6 +56,15 @@ def test_complete_run_is_called_so(run: Path) -> None:
     assert whole["alarms"] == []
 
 
+def test_two_runs_of_one_question_stand_side_by_side(run: Path, tmp_path: Path) -> None:
+    again = Path(shutil.copytree(run, tmp_path / "again"))
+    both = figures([run, again])
+    assert [study["model"] for study in both["runs"]] == ["cnn-normal (run)", "cnn-normal (again)"]
+    (pair,) = both["pairs"]
+    assert pair["accuracy"]["value"] == 0
+    assert "cnn-normal (again)" in report([run, again], tmp_path / "page").read_text()
+
+
 def test_deleted_cell_is_missed(run: Path) -> None:
     before = one(run)["worst_case"]["accuracy"]
     for folder in folders_of(run, "pgd"):

@@ -11,21 +11,11 @@ from PIL import Image
 from sample_study import CLASSES, PALETTE
 
 from segstress.reports.kit import PageFiles
+from segstress.reports.kit.frames import LOST, RIGHT, WRONG, amplification, draw, right
 from segstress.reports.kit.pictures import paint, photograph
 from segstress.reports.study.assessment import assess
 from segstress.reports.study.catalogue import catalogue
-from segstress.reports.study.gallery import (
-    COLUMNS,
-    LOST,
-    RIGHT,
-    STRIPS,
-    WRONG,
-    amplification,
-    draw,
-    right,
-    strips,
-    strongest,
-)
+from segstress.reports.study.gallery import COLUMNS, STRIPS, strips, strongest
 from segstress.results.study import Frame, Study
 
 

@@ -35,6 +35,9 @@ def strip(*pictures: GalleryPicture, shown: bool = True) -> Strip:
     return Strip("image", "as it is", pictures, shown)
 
 
+WORDS = {"title": "a page", "headline": "what it says", "verdict": "", "points": [], "alarms": [], "classes": []}
+
+
 def picture(file: str = "fine", side: int = 4) -> GalleryPicture:
     return GalleryPicture("photo", f"gallery/{file}.png", partial(np.zeros, (side, side, 3), dtype=np.uint8))
 
@@ -44,7 +47,7 @@ def write(folder: Path, tables: object = (), drawings: object = (), strips: obje
 
     def declare(files: PageFiles) -> dict[str, object]:
         part = files.part("", tables, drawings, strips)
-        return {"title": "a page", "headline": "what it says", "part": part}
+        return {**WORDS, "part": part}
 
     return write_page(folder, "local.html", declare).read_text()
 
@@ -70,7 +73,7 @@ def test_what_cannot_be_made_is_said_and_the_rest_is_there(tmp_path: Path) -> No
         drawings = page.make(Drawing, {"bad": broken, "several": lambda _: [drawing("one"), drawing("two")]}, None)
         faulty = GalleryPicture("bad", "gallery/bad.png", partial(broken, None))
         part = page.part("s", tables, drawings, [strip(picture(), faulty)])
-        return {"title": "a page", "headline": "", "part": part}
+        return {**WORDS, "part": part}
 
     text = write_page(tmp_path, "local.html", declare).read_text()
     for sentence in ("Table s-bad failed", "Figure bad failed", "Picture gallery/bad.png failed"):
@@ -184,3 +187,13 @@ def test_a_large_figure_lies_beside_the_page(tmp_path: Path) -> None:
     assert 'src="figures/fine.svg"' not in text
     assert text.count("<svg") == 1
     assert len(text) < 100_000
+
+
+def test_cells_lead_to_what_lies_behind_them(tmp_path: Path) -> None:
+    links, tints = {(0, 0): "#behind?a=<b>"}, {(0, 1): -0.5}
+    write_page(tmp_path, "local.html", lambda page: {**WORDS, "part": page.part("", [replace(table(), links=links)])})
+    assert '<a href="#behind?a=&lt;b&gt;">' in (tmp_path / "index.html").read_text()
+    columns = (Column("model", "Model"), Column("share", "Share", "share"))
+    tinted = Table("fine", "A title", columns, (("a", 0.25),), tints=tints)
+    write_page(tmp_path, "local.html", lambda page: {**WORDS, "part": page.part("", [tinted])})
+    assert "--tint: var(--harm) 35.0%" in (tmp_path / "index.html").read_text()

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from segstress.core import regions
+from segstress.metrics.intervals import Interval
 from segstress.reports.kit import Drawing, PageFiles
+from segstress.reports.local.all_corruptions import all_corruptions
 from segstress.reports.local.ensemble import Step, drawing, reversed_roles, sweep
 from segstress.reports.local.ensemble import headline as trade_off
 from segstress.reports.local.figures import DRAWINGS
-from segstress.reports.local.page import OUTLINE, headline, leaner, outlined
+from segstress.reports.local.page import OUTLINE, leaner, outlined
+from segstress.reports.local.strikes import fooling_region, strike_strips
 from segstress.reports.local.tables import attacked, common, masks, overview, scores
-from segstress.results.local import LocalResult, known_mean
+from segstress.reports.local.verdict import headline, points, verdict
+from segstress.results.local import LocalResult, known_mean, mean_rce
+from segstress.results.strikes import Strike, StrikeFrames
 from segstress.results.study import Frame
 
 
@@ -105,7 +111,7 @@ def test_cd_and_retention_against_the_first_model():
     assert rows["b"][6] == pytest.approx(lost["b"] / lost["a"])
     assert rows["b"][7] == pytest.approx((lost["b"] - 2 * (1 - clean)) / (lost["a"] - 2 * (1 - clean)))
     mean = np.mean([s.score("cmiou", "all") for s in second])
-    assert rows["b"][5] == pytest.approx(mean / clean)
+    assert rows["b"][5].value == pytest.approx(mean / clean)
 
 
 def test_mean_and_worst_of_several_masks():
@@ -113,8 +119,8 @@ def test_mean_and_worst_of_several_masks():
         [spot(hits, place=patches(ratio)) for hits, ratio in (((4, 2), 0.5), ((2, 1), 0.5), ((4, 0), 0.25))]
     ).rows
     assert row[4:6] == (0.5, 2)
-    assert row[6] == pytest.approx((0 + 0.5) / 2)
-    assert row[7] == pytest.approx(0.5)
+    assert row[6].value == pytest.approx((0 + 0.5) / 2)
+    assert row[7].value == pytest.approx(0.5)
 
 
 def test_best_single_attack_and_all_together():
@@ -127,9 +133,9 @@ def test_best_single_attack_and_all_together():
     found = [outside(goal, right) for goal, right in goals.items()]
     (row,) = attacked(found).rows
     assert row[6] == 2
-    assert row[8] == found[1].score("mean_accuracy", "outside")
-    assert row[9] == found[3].score("mean_accuracy", "outside")
-    assert row[9] < row[8] < row[7]
+    assert row[8].value == found[1].score("mean_accuracy", "outside")
+    assert row[9].value == found[3].score("mean_accuracy", "outside")
+    assert row[9].value < row[8].value < row[7].value
 
 
 def test_the_page_says_once_what_every_row_says():
@@ -150,19 +156,25 @@ def test_a_sweep_compares_each_end_with_its_own():
 
     found = [*mixture("second", (4, 2), 0), *mixture("half", (4, 1), 1), *mixture("first", (2, 0), 2)]
     steps = sweep(found, {0.0: "second", 0.5: "half", 1.0: "first"})
-    assert [step.natural for step in steps] == pytest.approx([0, 1 / 6, 4 / 6])
-    assert [step.adversarial > 0 for step in steps] == [True, True, False]
-    assert steps[2].adversarial == 0
+    assert [step.natural.value for step in steps] == pytest.approx([0, 1 / 6, 4 / 6])
+    assert [step.adversarial.value > 0 for step in steps] == [True, True, False]
+    assert (steps[2].adversarial.value, steps[2].adversarial.low, steps[2].adversarial.high) == (0, 0, 0)
+    assert steps[0].adversarial.low < steps[0].adversarial.value <= steps[0].adversarial.high
     with pytest.raises(ValueError, match="needs the weights 0 and 1"):
         sweep(found, {0.5: "half"})
 
 
+def step(weight, natural, adversarial):
+    """A mixture whose errors are known exactly."""
+    return Step(weight, *(Interval(*3 * [float(value)]) for value in (0, natural, adversarial)))
+
+
 def test_the_headline_of_a_mixture_is_the_weight_at_which_the_larger_error_is_smallest():
-    steps = [Step(0, 0, 0, 0.4), Step(0.3, 0, 0.05, 0.1), Step(0.6, 0, 0.2, 0.05), Step(1, 0, 0.5, 0)]
+    steps = [step(0, 0, 0.4), step(0.3, 0.05, 0.1), step(0.6, 0.2, 0.05), step(1, 0.5, 0)]
     said = trade_off(steps, "hard", "soft")
     assert "at a weight of 0.3 of hard: CE_Nat 5.0 % against soft, CE_Adv 10.0 % against hard;" in said
     assert said.endswith("alone, hard has CE_Nat 50.0 %, soft CE_Adv 40.0 %.")
-    assert "cannot be compared" in trade_off([Step(0, 0, math.nan, 0), Step(1, 0, math.nan, 0)], "hard", "soft")
+    assert "cannot be compared" in trade_off([step(0, math.nan, 0), step(1, math.nan, 0)], "hard", "soft")
     assert "CE_Nat inside corrupted regions against soft, CE_Adv outside attacked regions against hard" in (
         drawing(steps, "hard", "soft").caption
     )
@@ -178,7 +190,7 @@ def test_the_headline_of_a_mixture_is_the_weight_at_which_the_larger_error_is_sm
     ],
 )
 def test_reversed_roles_are_warned_of(natural, adversarial, words):
-    said = " ".join(reversed_roles([Step(0, 0, 0, adversarial), Step(1, 0, natural, 0)], "first", "second"))
+    said = " ".join(reversed_roles([step(0, 0, adversarial), step(1, natural, 0)], "first", "second"))
     assert bool(said) == bool(words)
     assert all(word in said for word in words)
 
@@ -275,3 +287,65 @@ def test_a_map_of_places_is_the_mean_over_what_was_done_there():
     loss = [each.rce("mean_accuracy", "outside") for each in found]
     assert loss[1] > loss[0]
     assert grid == pytest.approx([(loss[0] + loss[1]) / 2, loss[2]])
+
+
+def test_the_mean_of_results_is_weighed_by_the_same_images():
+    """Two results that mirror each other image by image: their mean is sure where neither of them is."""
+
+    def lost(first, second):
+        whole = counts(((10, 10, 10),), ((10, 10, 10),))
+        left = whole.copy()
+        left[:, 0, 0] -= (first, second)
+        return LocalResult("m", "d", "fog", 1.0, 0, 0, "box", None, "any", {"all": whole}, {"all": left})
+
+    both = [lost(1, 5), lost(5, 1)]
+    alone = both[0].rce_interval("accuracy", "all")
+    mean = mean_rce(both, "accuracy", "all")
+    assert mean.value == pytest.approx(0.3)
+    assert mean.high - mean.low < 1e-9 < alone.high - alone.low
+    other = replace(both[0], data="another")
+    assert math.isnan(mean_rce([both[1], other], "accuracy", "all").low), "other images: no common weights"
+
+
+def test_the_verdict_names_every_model_and_what_is_not_whole():
+    text = verdict([spot((3, 0), model="a"), spot((1, 0), model="b")])
+    assert text.index("a has ") < text.index("b has ")
+    marked = {point.name: point.good for point in points([spot()], None, 2)}
+    assert marked == {"Looked at": True, "INCOMPLETE": False}
+
+
+def test_two_best_models_of_a_column_are_marked_where_all_saw_the_same():
+    table = overview([spot((hits, 0), model=f"m{hits}") for hits in (1, 2, 3, 4)])
+    inside = [column.key for column in table.columns].index("fog 3 inside")
+    assert {line for line, number in table.bold if number == inside} == {2, 3}
+    other = overview([spot((1, 0)), spot((2, 0), region="other")])
+    assert not other.bold, "models on other regions are not compared"
+
+
+def test_accuracy_over_all_corruptions_and_ce_against_every_model():
+    first = [spot((3, 0), model="a", severity=1.0), spot((1, 0), model="a", severity=3.0)]
+    second = [spot((4, 2), model="b", severity=1.0), spot((4, 2), model="b", severity=3.0)]
+    for result in second:
+        result.clean["all"][0, 0, 0] -= 2  # another clean accuracy than the first's
+    table = all_corruptions([*first, *second])
+    rows = {row[0]: dict(zip([column.key for column in table.columns], row, strict=True)) for row in table.rows}
+    mean = np.mean([result.score("accuracy_image_mean", "all") for result in first])
+    assert rows["a"]["accuracy_all"].value == pytest.approx(mean)
+    for name, own in (("a", first), ("b", second)):
+        clean = own[0].score("accuracy_image_mean", "all", "clean")
+        assert rows["a"][f"ce_{name}"] == pytest.approx((clean - mean) / clean)
+    assert all_corruptions([*first, second[0]]).rows == (), "a model that saw fewer corruptions is not compared"
+
+
+def test_every_single_attack_is_shown_with_what_it_fooled():
+    truth, clean = np.array([[0, 0, 0, -1, 1]]), np.array([[0, 0, 1, 0, 1]])
+    after = [np.array([[1, 0, 1, 0, 1]]), np.array([[1, 1, 1, 0, 1]])]
+    region = np.array([[False, False, False, False, True]])
+    strikes = tuple(Strike(np.zeros((3, 1, 5)), together, together) for together in after)
+    frames = StrikeFrames("scene", "m", "2 x pgd", truth, clean, region, strikes, ((0, 0, 0), (255, 255, 255)))
+    (strip,) = strike_strips([frames])
+    assert [picture.caption for picture in strip.pictures[::3]] == ["attack 1", "attack 2"]
+    first, second = (fooling_region(frames, *pair)[0] for pair in ((clean, after[0]), (after[0], after[1])))
+    assert len({tuple(colour) for colour in first}) == 5, "fooled, right, wrong before, void and inside differ"
+    assert (second[1] == first[0]).all(), "the second attack fools the second pixel"
+    assert (second[0] == first[2]).all(), "what the first fooled is wrong before the second"

@@ -9,8 +9,8 @@ import sample_study
 
 from segstress.reports.study.assessment import assess
 from segstress.reports.study.grids import on_all_models, under_all_attacks
-from segstress.reports.study.radii import families, radii
-from segstress.reports.study.rivals import pairs, rivals
+from segstress.reports.study.radii import families, multiples, radii
+from segstress.reports.study.rivals import pairs, pairs_drawing, rivals
 from segstress.results.study import Frame, Study
 
 
@@ -66,3 +66,27 @@ def test_the_grid_of_models_shows_the_attack_that_all_have(real: Study) -> None:
     assert drawing.title == "segpgd 8/255 at linf 8/255 on every model"
     assert len(drawing.figure.axes) == 4 * (2 + 2)
     assert on_all_models([real, replace(other, frames=())]) is None
+
+
+def test_small_multiples_have_a_panel_for_every_model_on_the_same_axes(tiny: Study) -> None:
+    wide = [replace(tiny, ball="linf", model=name) for name in ("m", "n", "o", "p")]
+    narrow = [replace(study, eps=2 / 255, threat="linf 2/255") for study in wide]
+    drawing = multiples(families([assess(study) for study in (*wide, *narrow)]))
+    assert drawing is not None
+    shown = [axis for axis in drawing.figure.axes if axis.axison]
+    assert [axis.get_title() for axis in shown] == ["m on d", "n on d", "o on d", "p on d"]
+    assert {axis.get_ylim() for axis in shown} == {(0, 1.03)}
+    assert multiples(families([assess(study) for study in (wide[0], narrow[0])])) is None, (
+        "one model has its own figure"
+    )
+
+
+def test_paired_differences_are_drawn_with_their_intervals(real: Study) -> None:
+    groups = rivals([assess(real), assess(sample_study.study("sturdy", 12, scale=0.4))])
+    drawing, (row,) = pairs_drawing(groups), pairs(groups).rows
+    assert drawing is not None
+    (axis,) = drawing.figure.axes
+    assert [text.get_text() for text in axis.get_yticklabels()] == ["cnn-normal\nminus sturdy"]
+    drawn = [container.lines[0].get_xdata()[0] for container in axis.containers]
+    assert drawn == [row[5].value, row[7].value, row[9].value]
+    assert pairs_drawing([]) is None

@@ -52,6 +52,13 @@ def grouped(classes: int = 7) -> nn.Module:
     return _seeded(lambda: Small(nn.GroupNorm(2, 8), classes=classes))
 
 
+def moved() -> nn.Module:
+    """The grouped one with every weight one more."""
+    network = grouped()
+    network.load_state_dict({name: tensor + 1 for name, tensor in network.state_dict().items()})
+    return network
+
+
 def doomed() -> nn.Module:
     """One whose loss turns NaN."""
     return _seeded(lambda: Doomed(nn.BatchNorm2d(8)))

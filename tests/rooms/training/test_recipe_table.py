@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from segstress.core import to_plain
+from segstress.fitting.train import read_training_plan
 from segstress.planning.perturbing import read_perturbation
 from segstress.training import recipes
 
@@ -22,6 +23,7 @@ TABLE = {
     | {"attack": "segpgd?steps=3&eps=0.03&step=0.01&random_start=false&keep=last", "share": 0.5},
     "pir-at": ADVERSARIAL | {"attack": "pgd?steps=5&eps=4/255&step=0.01&random_start=false&keep=last"},
     "ddc-at": ADVERSARIAL | {"share": 0.5},
+    "annealed-at": ADVERSARIAL | {"attack": "annealed-error?steps=3&eps=0.03&keep=last"},  # ours
 }
 
 
@@ -62,3 +64,33 @@ def test_the_page_of_recipes_says_the_same(name):
         assert f"{steps} steps of 0.01, eps {eps}" in row
         assert ("SegPGD" in row) == (loss == "segpgd")
     assert f"| {recipes.build(name).share:g} |" in row
+
+
+# What matched trainings are compared in; all else of their plans is the same.
+MATCHED = {
+    "matched-pgd-at-50": ("ce", 0.5),
+    "matched-segpgd-at-50": ("segpgd", 0.5),
+    "matched-pgd-at-100": ("ce", 1.0),
+    "matched-segpgd-at-100": ("segpgd", 1.0),
+    "matched-annealed-at": ("annealed-error", 1.0),
+}
+
+
+def test_matched_trainings_differ_in_one_thing():
+    plans = {name: read_training_plan(name, {}) for name in MATCHED}
+    assert len({str({**to_plain(plan), "recipe": None}) for plan in plans.values()}) == 1
+    for name, (loss, share) in MATCHED.items():
+        recipe = recipes.build(plans[name].recipe)
+        attack = read_perturbation(recipe.attack, {})
+        assert (attack.algorithm.loss, recipe.share) == (loss, share)
+        assert (attack.threat.radius, attack.keep, attack.algorithm.random_start) == (0.03, "last", True)
+        assert attack.algorithm.passes() == (3, 3)
+
+
+def test_matched_pir_at_begins_with_robust_features_alone():
+    plan = read_training_plan("matched-pir-at", {})
+    others = to_plain(read_training_plan("matched-pgd-at-100", {}))
+    changed = {key for key, value in to_plain(plan).items() if value != others[key]}
+    assert changed == {"recipe", "start", "backbone"}
+    assert plan.recipe == "pir-at"
+    assert plan.start is None

@@ -28,6 +28,11 @@ def test_rises_to_one_and_falls_to_zero(name):
     assert [up[0], up[-1], down[-1]] == pytest.approx([0.04, 1, 0])
 
 
+def test_pir_at_warms_up_for_a_fifth():
+    schedule = schedules.build("pir-at")
+    assert [schedule.factor(done) for done in (0.0, 0.1, 0.2, 0.6)] == pytest.approx([1e-5, 0.5, 1, 0.5], abs=1e-5)
+
+
 def test_one_cycle_agrees_with_torch():
     steps = 1000
     optimiser = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)

@@ -74,6 +74,16 @@ def test_a_robust_backbone_fills_all_but_the_heads(quick, tmp_path):
         quick(backbone=spec | {"part": "encoder"}).backbone.fill(network)
 
 
+def test_a_backbone_may_be_that_of_a_model(quick):
+    network = grouped()
+    quick(backbone={"model": f"factory:{NETWORKS}:moved"}).backbone.fill(network)
+    assert network.features[0].weight.equal(grouped().features[0].weight + 1)
+    assert network.main.weight.equal(grouped().main.weight)
+    for neither in ({}, {"path": "a.pth", "model": "compact:cnn"}):
+        with pytest.raises(BadInput, match="path of its weights or a model that has it, one of the two"):
+            quick(backbone=neither)
+
+
 def test_a_loss_that_is_not_a_number_keeps_the_last_good_checkpoint(quick, tmp_path):
     plan = quick(model=f"factory:{NETWORKS}:doomed", recipe="normal")
     with pytest.raises(
@@ -157,6 +167,13 @@ def test_the_command(segstress, tmp_path):
     assert done.code == 0, done.err
     assert "epoch 1: loss" in done.out
     assert "segstress attack --model checkpoint:mine/last.safetensors" in done.out
+    assert "segstress report mine" in done.out
+    page = segstress("report", "mine")
+    assert page.code == 0, page.err
+    assert "After 1 epoch validation has" in (tmp_path / "mine" / "report" / "index.html").read_text()
+    told = json.loads(segstress("report", "mine", "--json").out)
+    assert [entry["epoch"] for entry in told["history"]] == [1]
+    assert segstress("report", "mine", "mine").code == 2
     refused = segstress("train", "--recipe", "pgd-at", "--share", 2, "--out", "other", *words)
     assert refused.code == 2
     assert refused.err.count("\n") == 1

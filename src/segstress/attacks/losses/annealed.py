@@ -69,8 +69,8 @@ def expected_error(view: View, first: float, last: float) -> Pixels:
 
 def error_at(view: View, sharpness: Float[Tensor, "b 1 1"]) -> Pixels:
     """Return one minus the probability of the label at one sharpness."""
-    found: Pixels = _Sloped.apply(view.logits, *_error(view, sharpness[:, None]))
-    return found
+    error: Pixels = _Sloped.apply(view.logits, *_error(view, sharpness[:, None]))
+    return error
 
 
 def soft_miou(view: View, first: float, last: float) -> Float[Tensor, " b"]:
@@ -78,8 +78,8 @@ def soft_miou(view: View, first: float, last: float) -> Float[Tensor, " b"]:
 
     The mean is over true classes and, as in the figure, over those that are only predicted: one pixel is enough, so
     the largest probability of such a class says whether it is there. Towards a goal, only its own classes count."""
-    found: Float[Tensor, " b"] = _Sloped.apply(view.logits, *_overlap(view, sharpness(view, first, last)[:, None]))
-    return found
+    miou: Float[Tensor, " b"] = _Sloped.apply(view.logits, *_overlap(view, sharpness(view, first, last)[:, None]))
+    return miou
 
 
 @torch.no_grad()
@@ -95,21 +95,21 @@ def _error(view: View, sharpness: Float[Tensor, "b 1 1 1"]) -> tuple[Pixels, Log
 def _overlap(view: View, sharpness: Float[Tensor, "b 1 1 1"]) -> tuple[Float[Tensor, " b"], Logits]:
     """Return the mIoU of every image, and its slope: by autograd from what each class has, by hand from there on."""
     shares, labels = (sharpness * view.logits).softmax(1).mul_(view.aim[:, None]), view.labels.flatten(1)
-    place = _largest(shares)
+    peaks = _largest(shares)
     shares = shares.flatten(2)
     empty = shares.new_zeros(shares.shape[:2])
     actual = empty.scatter_add(1, labels, view.aim.flatten(1).to(shares))
     right = shares.gather(1, labels[:, None])[:, 0]
     hits, sums = empty.scatter_add(1, labels, right).requires_grad_(), shares.sum(2).requires_grad_()
-    largest = shares.gather(2, place)[..., 0].requires_grad_()
+    largest = shares.gather(2, peaks)[..., 0].requires_grad_()
     with torch.enable_grad():
         miou = _miou(hits, sums, largest, actual, view.targeted)
         of_hits, of_sums, of_largest = torch.autograd.grad(miou.sum(), (hits, sums, largest), materialize_grads=True)
     # Back through the softmax: a share times its own slope minus the mean slope of the pixel's shares.
     at_label, at_largest = of_hits.gather(1, labels) * right, of_largest * largest.detach()
-    mean = (of_sums[:, None] @ shares)[:, 0].add_(at_label).scatter_add_(1, place[..., 0], at_largest)
+    mean = (of_sums[:, None] @ shares)[:, 0].add_(at_label).scatter_add_(1, peaks[..., 0], at_largest)
     slope = (of_sums[..., None] - mean[:, None]).mul_(shares)
-    slope.scatter_add_(1, labels[:, None], at_label[:, None]).scatter_add_(2, place, at_largest[..., None])
+    slope.scatter_add_(1, labels[:, None], at_label[:, None]).scatter_add_(2, peaks, at_largest[..., None])
     return miou.detach(), slope.view_as(view.logits).mul_(sharpness)
 
 

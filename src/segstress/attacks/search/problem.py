@@ -205,10 +205,10 @@ class Problem:
         images.requires_grad_(slope)
         seen, views = [], []
         self._looks += 1
-        for asked in [(loss, track), *(deepcopy((loss, track)) for _ in range(self.draws - 1))]:
+        for losses_asked in [(loss, track), *(deepcopy((loss, track)) for _ in range(self.draws - 1))]:
             with torch.set_grad_enabled(slope):
                 view = self._view(self.model(images), indices, progress)
-                seen.append(read(view, images, *asked))
+                seen.append(read(view, images, *losses_asked))
             views.append(view)
         self.forwards[indices] += self.draws
         self.backwards[indices] += self.draws * slope

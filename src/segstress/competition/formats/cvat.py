@@ -44,8 +44,8 @@ class Cvat:
         with zipfile.ZipFile(folder / ARCHIVE, "w", zipfile.ZIP_DEFLATED) as archive:
             for task in tasks:
                 write_pixels(task, folder / "images")
-                places = np.where(task.labels == scheme.void, len(scheme.classes), task.labels)
-                archive.writestr(f"{MASKS}/{task.image}.png", png(colours[places]))
+                colour_indices = np.where(task.labels == scheme.void, len(scheme.classes), task.labels)
+                archive.writestr(f"{MASKS}/{task.image}.png", png(colours[colour_indices]))
                 names.append(task.image)
             archive.writestr("ImageSets/Segmentation/default.txt", "".join(f"{name}\n" for name in names))
             archive.writestr("labelmap.txt", _label_map([*scheme.classes, VOID_NAME], colours))
@@ -101,7 +101,7 @@ def _codes(text: str, scheme: Scheme) -> dict[int, int]:
             name, colour = line.split(":")[:2]
             red, green, blue = (int(part) for part in colour.split(","))
             if name in scheme.classes or name not in (VOID_NAME, "background"):
-                label = scheme.place(name)
+                label = scheme.index(name)
             else:
                 label = scheme.void if name == VOID_NAME else int(scheme.blank(1, 1)[0, 0])
             codes[colour_code((red, green, blue))] = label

@@ -132,7 +132,7 @@ def _labels(result: list[Mapping[str, Any]], scheme: Scheme) -> np.ndarray:
     labels = scheme.blank(*check_size(int(regions[0]["original_height"]), int(regions[0]["original_width"])))
     for region in regions:
         (name,) = region["value"][region["type"]]
-        label = scheme.void if name == VOID_NAME and name not in scheme.classes else scheme.place(name)
+        label = scheme.void if name == VOID_NAME and name not in scheme.classes else scheme.index(name)
         labels[_opacity(region["value"], labels.shape) > 0] = label
     return labels
 

@@ -39,7 +39,7 @@ class Scheme:
         first = self.void if self.background is None else self.background
         return np.full((height, width), first, dtype=label_type(len(self.classes)))
 
-    def place(self, name: str) -> int:
+    def index(self, name: str) -> int:
         """Return the label of a class name; BadImage where there is none."""
         if name not in self.classes:
             raise BadImage(f"unknown label '{name}'; the classes are {', '.join(self.classes)}")

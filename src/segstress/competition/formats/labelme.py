@@ -118,7 +118,7 @@ def _read(path: Path, scheme: Scheme) -> LabelResult:
 
 
 def _draw(labels: np.ndarray, shape: Mapping[str, Any], scheme: Scheme) -> None:
-    label = scheme.void if shape["label"] == IGNORE else scheme.place(shape["label"])
+    label = scheme.void if shape["label"] == IGNORE else scheme.index(shape["label"])
     kind, points = shape["shape_type"], [(float(x), float(y)) for x, y in shape["points"]]
     least, most = np.min(points, axis=0), np.max(points, axis=0)
     height, width = labels.shape

@@ -122,11 +122,11 @@ class RandomBoxes(Rectangles):
 
     def rectangles(self, height: int, width: int, id_: str, seed: int) -> list[Rectangle]:
         """Place each wholly inside the image, where it fits."""
-        places = torch.rand(self.count, 2, generator=stream(seed, id_, f"mask-{self.draw}")).tolist()
+        corners = torch.rand(self.count, 2, generator=stream(seed, id_, f"mask-{self.draw}")).tolist()
         rows, columns = max(height - self.height, 0) + 1, max(width - self.width, 0) + 1
         return [
             (_span(int(top * rows), self.height, height), _span(int(left * columns), self.width, width))
-            for top, left in places
+            for top, left in corners
         ]
 
 

@@ -20,7 +20,7 @@ from ...results.local import LocalResult
 from ...results.run import Run
 from .claim import claims
 from .evidence import Evaluation, Evidence, Need
-from .runs import NORMAL, SEEDS, named
+from .runs import NORMAL, SEEDS, data, named
 
 FIRST, SECOND = NORMAL
 BOX = {"kind": "box", "position": "centre", "height": 40, "width": 40}  # a sixth of an image
@@ -31,7 +31,7 @@ def _plan(images: int) -> dict[str, Any]:
     corrupted = corruption_specs(["gaussian_noise", "gaussian_blur", "brightness"], [3], [BOX])
     return {
         "models": named(*(name + seed for name in (FIRST, SECOND) for seed in SEEDS)),
-        "data": [f"shapes:test?count={2 * images}"],
+        "data": data(2 * images),
         "perturbations": [*corrupted, ATTACK],
         "exhaustive": True,
     }

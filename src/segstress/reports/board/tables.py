@@ -34,13 +34,13 @@ def _table(figure: str, entries: Sequence[BoardEntry]) -> Table:
         cells = rows.setdefault(row_of(entry.assessment), [UNKNOWN] * (1 + len(threats)))
         cells[0] = entry.assessment.clean_interval(figure)
         if entry.study.outcomes:
-            place = 1 + threats.index(_threat(entry.study))
-            if cells[place] is not UNKNOWN:
+            column = 1 + threats.index(_threat(entry.study))
+            if cells[column] is not UNKNOWN:
                 raise BadInput(
                     f"{entry.run}: {entry.study.model} on {entry.study.data} under {_threat(entry.study)} is in an"
                     " earlier run too; leave one of them out"
                 )
-            cells[place] = entry.assessment.worst_interval(figure)
+            cells[column] = entry.assessment.worst_interval(figure)
     columns = (
         Column("model", "Model"),
         Column("weights", "Weights", hidden=True),

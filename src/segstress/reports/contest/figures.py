@@ -1,4 +1,4 @@
-"""The figures of a competition: intervals, heat maps, the pie of qualities, the boxes of transfer."""
+"""The figures of a competition: intervals, heat maps, bars of qualities, the boxes of transfer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from ...competition.cases import BINS, quality_bins, transfer
 from ...competition.ranking_report import RankingReport
-from ..kit.drawing import CALM, HARM, INK, PALE, PAPER, Drawing, canvas
+from ..kit.drawing import CALM, HARM, INK, PALE, PAPER, PERCENT, Drawing, canvas
 
 SLICES = (HARM, PALE, "#d8c9a6", "#9dbcd8", CALM)  # from failed to right
 LINE = 0.32  # inches for each model
@@ -71,22 +71,25 @@ def _write_values(axis: Axes, values: np.ndarray, dark: np.ndarray) -> None:
             )
 
 
-def pie(ranking_report: RankingReport) -> Drawing | None:
-    """Draw how good predictions are on the selected images (figure 6)."""
+def qualities(ranking_report: RankingReport) -> Drawing | None:
+    """Draw how good each model's predictions are on the selected images (the paper's figure 6, model by model)."""
     if ranking_report.quality is None:
         return None
-    counts = quality_bins(ranking_report.quality)
-    figure, (axis,) = canvas(3.0)
-    words = [f"{low:.1f} to {high:.1f}" for low, high in pairwise(BINS)]
-    shown = [(count, word, colour) for count, word, colour in zip(counts, words, SLICES, strict=True) if count]
-    sizes, labels, colours = zip(*shown, strict=True)
-    axis.pie(sizes, labels=labels, colors=colours, autopct="%.0f %%", startangle=90, counterclock=False)
-    return Drawing(
-        "qualities",
-        "Quality on the selected images",
-        "mIoU of every model on every selected image, against the truth.",
-        figure,
-    )
+    order = ranking_report.order
+    counts = np.array([quality_bins(ranking_report.quality[:, [model]]) for model in order], dtype=float)
+    shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
+    figure, (axis,) = canvas(1.1 + LINE * len(order))
+    lines, left = np.arange(len(order)), np.zeros(len(order))
+    for (low, high), share, colour in zip(pairwise(BINS), shares.T, SLICES, strict=True):
+        axis.barh(lines, share, left=left, height=0.7, color=colour, label=f"{low:.1f} to {high:.1f}")
+        left = left + share
+    axis.set(yticks=lines, xlabel="share of the selected images, %", xlim=(0, 1))
+    axis.set_yticklabels([ranking_report.names[model] for model in order])
+    axis.xaxis.set_major_formatter(PERCENT)
+    axis.invert_yaxis()
+    figure.legend(loc="outside upper right", ncols=len(SLICES), title="mIoU")
+    caption = "mIoU of every model on every selected image, against the truth."
+    return Drawing("qualities", "Quality on the selected images", caption, figure)
 
 
 def boxes(ranking_report: RankingReport) -> Drawing | None:
@@ -117,4 +120,4 @@ def boxes(ranking_report: RankingReport) -> Drawing | None:
     )
 
 
-DRAWINGS = {"strengths": strengths, "matrices": heat_maps, "qualities": pie, "transfer": boxes}
+DRAWINGS = {"strengths": strengths, "matrices": heat_maps, "qualities": qualities, "transfer": boxes}

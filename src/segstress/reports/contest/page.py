@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,25 +13,35 @@ from ..kit.pictures import legend
 from ..kit.table import Table
 from .contested import Contested
 from .figures import DRAWINGS
-from .gallery import strips
+from .gallery import FILE, VARIABLE, catalogue, strips
 from .tables import TABLES
+from .verdict import points, verdict
 
-OPEN = "ranking"  # the table that is not folded
+OPEN = ("ranking", "beats")  # tables that are not folded, beside the matrices
 
 
 def write_competition(contested: Contested, folder: Path) -> Path:
     """Write tables, figures, gallery and page; the path of the page."""
+    ranking = contested.ranking_report
 
     def declare(files: PageFiles) -> dict[str, Any]:
-        tables = files.make(Table, TABLES, contested)
-        part = files.part(
-            "",
-            (replace(table, folded=table.name != OPEN) for table in tables),
-            files.make(Drawing, DRAWINGS, contested.ranking_report),
-            strips(contested.examples, contested.palette),
-        )
-        maps = (labels for example in contested.examples for labels in example.maps.values())
-        classes = legend(maps, contested.classes, contested.palette)
-        return {"contested": contested, "part": part, "classes": classes}
+        shown = (*OPEN, *ranking.matrices)
+        tables = (replace(t, folded=t.name not in shown) for t in files.make(Table, TABLES, contested))
+        part = files.part("", tables, files.make(Drawing, DRAWINGS, ranking), strips(contested))
+        files.script(FILE, VARIABLE, catalogue(contested))
+        return {
+            "contested": contested,
+            "part": part,
+            "verdict": verdict(ranking),
+            "points": list(points(contested)),
+            "classes": legend(_maps(contested), contested.classes, contested.palette),
+        }
 
     return write_page(folder, "contest.html", declare)
+
+
+def _maps(contested: Contested) -> Iterator[Any]:
+    for image in contested.images:
+        yield from image.maps.values()
+        if image.truth is not None:
+            yield image.truth

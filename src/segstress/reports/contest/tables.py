@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -56,19 +57,37 @@ def _ranked(ranking_report: RankingReport, model: int) -> tuple[Cell, ...]:
 def beats(ranking_report: RankingReport) -> Table:
     """Tabulate how surely the model of a row is stronger than that of a column."""
     title = "Share of draws in which the row is stronger than the column"
-    return _square("beats", title, ranking_report, ranking_report.main.beats, "share")
+    return _square("beats", title, ranking_report, ranking_report.main.beats, "share", BETWEEN)
 
 
 def matrices(ranking_report: RankingReport) -> Iterator[Table]:
     """Yield the matrices that the ranking was made from."""
     for name, values in ranking_report.matrices.items():
-        yield _square(name, name.capitalize(), ranking_report, values, "number")
+        yield _square(name, name.capitalize(), ranking_report, values, "number", BEHIND.get(name, BETWEEN))
 
 
-def _square(name: str, title: str, ranking_report: RankingReport, values: np.ndarray, kind: Kind) -> Table:
+BETWEEN = "between={row},{column}"
+BEHIND = {  # the images behind a cell: those on which its row attacks, or defends
+    "aggressiveness": "defender={column}&attacker={row}",
+    "resistance": "defender={row}&attacker={column}",
+}
+
+
+def _square(name: str, title: str, ranking_report: RankingReport, values: np.ndarray, kind: Kind, behind: str) -> Table:
+    """Tabulate row against column; a cell leads to its images, blue where the row is better, red where it is worse."""
     columns = (Column("model", "Model"), *(Column(f"to_{other}", other, kind) for other in ranking_report.names))
     rows: Rows = tuple((own, *map(float, row)) for own, row in zip(ranking_report.names, values, strict=True))
-    return Table(name, title, columns, rows)
+    known = [(int(row), int(column)) for row, column in np.argwhere(np.isfinite(values)) if row != column]
+    links = {(row, column + 1): f"#images?{behind.format(row=row, column=column)}" for row, column in known}
+    leads = {(row, column): _lead(values[row, column], values[column, row]) for row, column in known}
+    largest = max((abs(lead) for lead in leads.values() if math.isfinite(lead)), default=0.0) or 1.0
+    tints = {(row, column + 1): lead / largest for (row, column), lead in leads.items() if math.isfinite(lead)}
+    return Table(name, title, columns, rows, "A cell leads to the images behind it.", links=links, tints=tints)
+
+
+def _lead(own: float, other: float) -> float:
+    """Tell by how much a row is better than its column, from what each has against the other."""
+    return math.log(own / other) / 2 if own > 0 and other > 0 else own - other
 
 
 def pairs(names: Sequence[str], scored: Scored) -> Table:
@@ -88,7 +107,9 @@ def pairs(names: Sequence[str], scored: Scored) -> Table:
     rows: Rows = tuple(
         (names[i], names[j], int(shown[i, j]), int(images[i, j]), *map(int, outcomes[i, j])) for i, j in pairings
     )
-    return Table("pairs", "Pairs and cases", columns, rows, "A model fails on an image when its mIoU is below 0.6.")
+    links = {(line, 3): f"#images?defender={i}&attacker={j}" for line, (i, j) in enumerate(pairings)}
+    note = "A model fails on an image when its mIoU is below 0.6. The number of images leads to them."
+    return Table("pairs", "Pairs and cases", columns, rows, note, links=links)
 
 
 def people(ranking_report: RankingReport) -> Iterator[Table]:

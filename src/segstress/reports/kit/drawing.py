@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
 import numpy as np
@@ -107,10 +107,11 @@ def mosaic(rows: Sequence[Sequence[tuple[str, np.ndarray]]], least: int = 4) -> 
     return figure
 
 
-def canvas(height: float, panels: int = 1) -> tuple[Figure, list[Axes]]:
-    """Make an empty figure in the house style, with panels side by side."""
+def canvas(height: float, panels: int = 1, rows: int = 1) -> tuple[Figure, list[Axes]]:
+    """Make an empty figure in the house style, with panels side by side; several rows share their axes."""
     figure = Figure(figsize=(WIDTH, height), layout="constrained", facecolor=PAPER)
-    axes = figure.subplots(1, panels, squeeze=False)[0]
+    share: Literal["none", "col"] = "col" if rows > 1 else "none"
+    axes = figure.subplots(rows, panels, sharex=share, sharey=share, squeeze=False).ravel()
     for axis in axes:
         axis.set_facecolor("none")
     return figure, list(axes)

@@ -32,7 +32,7 @@ def in_lines(label: str, most: int = 36) -> str:
 
 def percent(share: float) -> str:
     """Write a share of one as a percentage without its sign; a trace is not shown as nothing."""
-    if math.isnan(share):
+    if not math.isfinite(share):  # no value; or one image alone, which bounds a loss on no side
         return "-"
     return "<0.1" if 0 < share < 0.0005 else f"{round(100 * share, 1) + 0.0:.1f}"  # adding 0 undoes a negative zero
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -24,6 +24,7 @@ class Column:
     kind: Kind = "text"
     hidden: bool = False  # off in the page until a reader chooses it; the files have it
     best: Literal["", "highest", "lowest"] = ""  # which of its values is printed in bold
+    top: int = 1  # how many values are, where there are more
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Table:
     lead: str = ""  # above the rows, in the page
     folded: bool = False  # closed in the page until someone opens it
     beside: int = 0  # rows at the end that are there for comparison only, and never printed in bold
+    links: Mapping[tuple[int, int], str] = field(default_factory=dict)  # (row, column) -> address in the page
+    tints: Mapping[tuple[int, int], float] = field(default_factory=dict)  # -1 (harm) to 1 (calm): colour of a cell
 
     def __post_init__(self) -> None:
         """Refuse a row that does not fit below the columns."""
@@ -59,14 +62,15 @@ class Table:
     @cached_property
     def bold(self) -> frozenset[tuple[int, int]]:
         """Row and column of every best value, where a column has one that is better than another."""
-        found: set[tuple[int, int]] = set()
+        marked: set[tuple[int, int]] = set()
         for number, column in enumerate(self.columns):
             cells = enumerate(row[number] for row in self.rows[: len(self.rows) - self.beside])
             values = {line: float(plain) for line, cell in cells if _known(plain := value_of(cell))}
-            if column.best and len(set(values.values())) > 1:
-                best = max(values.values()) if column.best == "highest" else min(values.values())
-                found |= {(line, number) for line, plain in values.items() if plain == best}
-        return frozenset(found)
+            distinct = sorted(set(values.values()), reverse=column.best == "highest")
+            if column.best and len(distinct) > 1:
+                best = distinct[: min(column.top, len(distinct) - 1)]
+                marked |= {(line, number) for line, plain in values.items() if plain in best}
+        return frozenset(marked)
 
 
 def value_of(cell: Cell) -> str | int | float:

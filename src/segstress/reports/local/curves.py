@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 
 from ...core import format_radius
-from ...results.local import HEADLINE, LocalResult, known_mean
+from ...metrics.intervals import Interval
+from ...results.local import HEADLINE, LocalResult, mean_rce
 from ..kit.drawing import INK, PERCENT, Drawing, canvas, strokes
 
+BAND = "Bands: 95 % intervals over images, cut where they would leave the figure."
+ROOM = 0.5  # of the height of the lines, that bands may add above and below
 LOST = "Share of the clean class-mean accuracy that is lost"
 DOTS: dict[str, Any] = {"marker": "o", "markersize": 4}
 MOST = 12  # lines that can be told apart
+CLEAR, BANDS = 4, 6  # bands that can; that are drawn all the same
 
 
 @dataclass(frozen=True)
@@ -58,20 +64,38 @@ def curves(results: Sequence[LocalResult], name: str) -> Iterator[Drawing]:
     lines = lines_of(results, name, along.value)
     if not lines:
         return
-    figure, axes = canvas(2.6 + 0.1 * len(lines), len(along.zones))
-    for axis, zone in zip(axes, along.zones, strict=True):
-        for (line, members), stroke in zip(lines.items(), strokes(len(lines)), strict=True):
-            steps = sorted({along.value(result) for result in members})
-            values = [known_mean(s.rce(HEADLINE, zone) for s in members if along.value(s) == step) for step in steps]
-            axis.plot(steps, values, **stroke, **DOTS, label=line)
-        ticks = sorted({along.value(result) for members in lines.values() for result in members})
-        axis.set(title=zone, xlabel=along.label)
+    rows = _by_model(lines)
+    shown = max(map(len, rows.values()))
+    figure, axes = canvas(1.0 + 1.8 * len(rows) + 0.1 * shown, len(along.zones), len(rows))
+    ticks = sorted({along.value(result) for members in lines.values() for result in members})
+    for axis, (model, zone) in zip(axes, product(rows, along.zones), strict=True):
+        banded(axis, {line: _points(members, along, zone) for line, members in rows[model].items()})
+        axis.set(title=" ".join(filter(None, (model, zone))), ylabel="RCE, %" if zone == along.zones[0] else "")
         axis.set_xticks(ticks, [along.tick(tick) for tick in ticks])
         rce_axis(axis)
-    axes[0].set_ylabel("RCE, %")
+    for number, axis in enumerate(axes[-len(along.zones) :]):
+        axis.set_xlabel(along.label)
+        fit_view(axes[number :: len(along.zones)])
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    caption = f"{LOST}, on the same region, mean over all other settings that a line holds. Below zero: a gain."
+    caption = f"{LOST}, on the same region, mean over a line's other settings. Below zero: a gain. {band(shown)}"
     yield Drawing(name, along.title, caption, figure)
+
+
+def _by_model(lines: Mapping[str, list[LocalResult]]) -> dict[str, dict[str, list[LocalResult]]]:
+    """Sort lines by their model, one row of panels for each, where one panel would hold too many bands."""
+    models = list(dict.fromkeys(members[0].model for members in lines.values()))
+    by_model = {
+        model: {line.removeprefix(f"{model} "): members for line, members in lines.items() if members[0].model == model}
+        for model in models
+    }
+    alike = len({tuple(own) for own in by_model.values()}) == 1  # or one legend would not do
+    return by_model if len(lines) > CLEAR and len(models) > 1 and alike else {"": dict(lines)}
+
+
+def _points(members: Sequence[LocalResult], along: Along, zone: str) -> dict[float, Interval]:
+    """Return what was lost at each value of the setting."""
+    steps = sorted({along.value(result) for result in members})
+    return {step: mean_rce([m for m in members if along.value(m) == step], HEADLINE, zone) for step in steps}
 
 
 def lines_of(
@@ -92,6 +116,29 @@ def lines_of(
     for key, members in kept.items():
         lines.setdefault(" ".join(filter(None, (key[number] for number in named))), []).extend(members)
     return lines
+
+
+def banded(axis: Axes, lines: Mapping[str, Mapping[Any, Interval]]) -> None:
+    """Draw lines with the bands of their intervals."""
+    for (line, points), stroke in zip(lines.items(), strokes(len(lines)), strict=True):
+        axis.plot(list(points), [point.value for point in points.values()], **stroke, **DOTS, label=line)
+    for points, stroke in zip(lines.values(), strokes(len(lines)), strict=True) if len(lines) <= BANDS else ():
+        low, high = ([getattr(point, side) for point in points.values()] for side in ("low", "high"))
+        axis.fill_between(list(points), low, high, color=stroke["color"], alpha=0.13, linewidth=0)
+
+
+def fit_view(axes: Sequence[Axes]) -> None:
+    """Let panels that share an axis show all their lines, and of the bands what has room."""
+    values = np.concatenate([line.get_ydata() for axis in axes for line in axis.get_lines()])
+    low, high = (float(end(values[np.isfinite(values)], initial=0)) for end in (np.min, np.max))
+    room = ROOM * ((high - low) or 0.01)
+    whole = axes[0].get_ylim()
+    axes[0].set_ylim(max(low - room, whole[0]), min(high + room, whole[1]))
+
+
+def band(lines: int) -> str:
+    """Say what the bands are, or where the intervals are to be found."""
+    return BAND if lines <= BANDS else "Intervals are in the tables: their bands would hide each other."
 
 
 def rce_axis(axis: Axes) -> None:

@@ -6,9 +6,11 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from ...results.local import HEADLINE, LocalResult, known_mean
+import numpy as np
+
+from ...results.local import HEADLINE, LocalResult, mean_rce
 from ..kit.drawing import INK, PERCENT, Drawing, canvas, strokes
-from .curves import DOTS, LOST, curves, lines_of, rce_axis
+from .curves import LOST, band, banded, curves, fit_view, lines_of, rce_axis
 
 RING = re.compile(r"distance-(\d+)-(\d+|inf)")
 
@@ -23,25 +25,26 @@ def placements(results: Sequence[LocalResult]) -> Iterator[Drawing]:
     figure, (axis,) = canvas(1.3 + 0.3 * len(lines))
     values = {
         position: [
-            known_mean(_lost(result) for result in members if result.position == position) for members in lines.values()
+            mean_rce([result for result in members if result.position == position], HEADLINE, "outside")
+            for members in lines.values()
         ]
         for position in dict.fromkeys(result.position for members in lines.values() for result in members)
     }
-    for row, ends in enumerate(zip(*values.values(), strict=True)):
-        axis.plot(ends, [row] * len(ends), color=INK, linewidth=0.8, zorder=1)
-    for position, stroke in zip(values, strokes(len(values)), strict=True):
-        axis.scatter(values[position], range(len(lines)), color=stroke["color"], zorder=2, label=position)
+    for number, (position, stroke) in enumerate(zip(values, strokes(len(values)), strict=True)):
+        across = np.array([(point.value, point.low, point.high) for point in values[position]]).reshape(-1, 3)
+        rows = np.arange(len(lines)) + 0.5 * ((number + 0.5) / len(values) - 0.5)  # side by side within the line
+        reach = np.nan_to_num(np.abs(across[:, 1:] - across[:, :1]).T)
+        axis.errorbar(across[:, 0], rows, xerr=reach, fmt="o", ms=5, color=stroke["color"], label=position)
     axis.set_yticks(range(len(lines)), list(lines))
     axis.axvline(0, color=INK, linewidth=0.5)  # or small differences would look large
     axis.set(xlabel="RCE outside, %", ylim=(len(lines) - 0.5, -0.5))
     axis.xaxis.set_major_formatter(PERCENT)
     figure.legend(loc="outside upper right", ncols=len(values))
-    caption = f"{LOST} outside of the attacked box, for each position of it; mean over the other settings."
+    caption = (
+        f"{LOST} outside of the attacked box, for each position of it; mean over the other settings. Bars: 95 %"
+        " intervals over images."
+    )
     yield Drawing("placements", "Centre and corner", caption, figure)
-
-
-def _lost(result: LocalResult) -> float:
-    return result.rce(HEADLINE, "outside")
 
 
 def distances(results: Sequence[LocalResult]) -> Drawing | None:
@@ -58,16 +61,18 @@ def distances(results: Sequence[LocalResult]) -> Drawing | None:
         lines.setdefault(f"{result.model} {result.what}", []).append(result)
     figure, (axis,) = canvas(2.6 + 0.1 * len(lines))
     rings = sorted({zone for result in results for zone in result.perturbed if RING.fullmatch(zone)}, key=_near)
-    for (line, members), stroke in zip(lines.items(), strokes(len(lines)), strict=True):
-        values = [known_mean(result.rce("accuracy", ring) for result in members) for ring in rings]
-        axis.plot(rings, values, **stroke, **DOTS, label=line)
+    banded(
+        axis,
+        {line: {ring: mean_rce(members, "accuracy", ring) for ring in rings} for line, members in lines.items()},
+    )
     axis.set_xticks(range(len(rings)), [ring.removeprefix("distance-").replace("-inf", " and more") for ring in rings])
     axis.set(xlabel="pixels away from the region", ylabel="RCE, %")
     rce_axis(axis)
+    fit_view([axis])
     figure.legend(loc="outside lower center", ncols=2)
     caption = (
         "Share of the clean accuracy that is lost, ring by ring: how far the damage spreads. Mean over severities and"
-        " regions; of several attacks all together."
+        f" regions; of several attacks all together. {band(len(lines))}"
     )
     return Drawing("distances", "Further away", caption, figure)
 
@@ -84,10 +89,10 @@ def positions(results: Sequence[LocalResult]) -> Drawing | None:
         return None
     models = list(dict.fromkeys(result.model for result in results))
     figure, axes = canvas(3.0, len(models))
-    losses: dict[tuple[str, tuple[int, int] | None], list[float]] = {}
+    losses: dict[tuple[str, tuple[int, int] | None], list[LocalResult]] = {}
     for result in results:
-        losses.setdefault((result.model, result.corner), []).append(_lost(result))
-    values = {cell: known_mean(several) for cell, several in losses.items()}
+        losses.setdefault((result.model, result.corner), []).append(result)
+    values = {cell: mean_rce(several, HEADLINE, "outside").value for cell, several in losses.items()}
     rows, columns = (sorted({result.corner[axis] for result in results if result.corner}) for axis in (0, 1))
     highest = max((abs(value) for value in values.values() if not math.isnan(value)), default=1.0)
     for axis, model in zip(axes, models, strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,16 +11,21 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
-from ...results.local import HEADLINE, LocalResult, ModelFrames
+from ...results.local import LocalResult, ModelFrames
+from ...results.record import RunRecord
+from ...results.strikes import StrikeFrames
 from ...results.study import Frame
 from ..kit.drawing import Drawing
 from ..kit.export import show
-from ..kit.naming import percent, slugs
+from ..kit.naming import slugs
 from ..kit.page import PageFiles, write_page
-from ..kit.pictures import GalleryPicture, Strip, paint, photograph
+from ..kit.pictures import GalleryPicture, Strip, legend, paint, photograph
 from ..kit.table import Table
+from ..kit.verdict import provenance
 from .figures import DRAWINGS
+from .strikes import strike_strips
 from .tables import TABLES
+from .verdict import headline, points, verdict
 
 OUTLINE = np.array([255, 64, 0], dtype=np.uint8)
 
@@ -35,28 +39,30 @@ def write_local(
     drawings: Sequence[Drawing] = (),
     alarms: Sequence[str] = (),
     lead: str = "",
+    record: RunRecord | None = None,
+    strikes: Sequence[StrikeFrames] = (),
 ) -> Path:
     """Write the page of localized damage, the tables and figures that are given first; its path.
 
     Its headline is the lead, or else the worst damage."""
 
     def declare(files: PageFiles) -> dict[str, Any]:
-        every = (table for table in (*tables, *files.make(Table, TABLES, results)) if table.rows)
+        made = (table for table in (*tables, *files.make(Table, TABLES, results)) if table.rows)
+        every = [*map(leaner, made), *([provenance(record)] if record else ())]
         figures = (*drawings, *files.make(Drawing, DRAWINGS, results))
-        part = files.part("", map(leaner, every), figures, strips(scenes))
-        return {"title": title, "headline": lead or headline(results), "part": part, "alarms": alarms}
+        part = files.part("", every, figures, (*strips(scenes), *strike_strips(strikes)))
+        maps = (m for scene in scenes for f in scene.frames.values() for m in (f.truth, f.clean, f.prediction))
+        return {
+            "title": title,
+            "headline": lead or headline(results),
+            "verdict": verdict(results),
+            "points": list(points(results, record, len(alarms))),
+            "part": part,
+            "alarms": alarms,
+            "classes": legend(maps, scenes[0].classes, scenes[0].palette) if scenes else [],
+        }
 
     return write_page(folder, "local.html", declare)
-
-
-def headline(results: Sequence[LocalResult]) -> str:
-    """Say in one sentence where damage to a part hurts the rest most."""
-    outside = [result for result in results if not math.isnan(result.rce(HEADLINE, "outside"))]
-    zone, counted = ("outside", outside) if outside else ("all", list(results))
-    worst = max(counted, key=lambda result: result.rce(HEADLINE, zone))
-    where = "outside of what was damaged" if outside else "on the whole image"
-    lost = percent(worst.rce(HEADLINE, zone))
-    return f"{worst.model} loses up to {lost} % of its class-mean accuracy {where} ({worst.what} {worst.strength})."
 
 
 def leaner(table: Table) -> Table:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import groupby
 
 from ...metrics import metrics
 from ...metrics.intervals import Interval
-from ...results.local import FIGURES, HEADLINE, NOTHING, LocalResult, known_mean
+from ...results.local import FIGURES, HEADLINE, NOTHING, LocalResult, mean_rce, mean_score
 from ..kit.table import Cell, Column, Rows, Table
+from .all_corruptions import all_corruptions
 
 ZONES = ("inside", "outside", "all")
 KEYS = (
@@ -34,7 +36,7 @@ def scores(results: Sequence[LocalResult]) -> Table:
         Column("figure", "Figure"),
         Column("share_inside", "Inside", "share"),
         *(
-            Column(f"{part}_{zone}", f"{title}, {zone}", "share")
+            Column(f"{part}_{zone}", f"{title}, {zone}", "interval", hidden=zone == "all")
             for zone in ZONES
             for part, title in (("clean", "Clean"), ("perturbed", "Perturbed"), ("rce", "RCE"))
         ),
@@ -48,7 +50,11 @@ def scores(results: Sequence[LocalResult]) -> Table:
             *(
                 value
                 for zone in ZONES
-                for value in (result.score(figure, zone, "clean"), result.score(figure, zone), result.rce(figure, zone))
+                for value in (
+                    result.score_interval(figure, zone, "clean"),
+                    result.score_interval(figure, zone),
+                    result.rce_interval(figure, zone),
+                )
             ),
             *(result.spread(figure), result.empty("inside"), result.empty("outside")),
         )
@@ -76,21 +82,26 @@ def overview(results: Sequence[LocalResult]) -> Table:
     results = [result for result in results if result.region and result.goal == "any" and not result.corner]
     done = list(dict.fromkeys((result.what, result.strength) for result in results))
     damages = {(result.model, result.data, result.where, result.what, result.strength): result for result in results}
-    lines = {key[:3]: result.score(HEADLINE, "all", "clean") for key, result in damages.items()}
+    lines = {key[:3]: result for key, result in damages.items()}
+    rank = partial(Column, kind="interval", best="highest" if len({line[1:] for line in lines}) == 1 else "", top=2)
     columns = (
         *(*KEYS[:2], KEYS[5]),
-        Column("clean", "Clean", "share"),
+        rank("clean", "Clean"),
         *(
-            Column(f"{what} {strength} {zone}", f"{what} {strength}, {zone}", "interval")
+            rank(f"{what} {strength} {zone}", f"{what} {strength}, {zone}")
             for what, strength in done
             for zone in ZONES[:2]
         ),
     )
     rows: Rows = tuple(
-        (*line, clean, *(_score(damages.get((*line, *damage)), zone) for damage in done for zone in ZONES[:2]))
-        for line, clean in lines.items()
+        (
+            *(*line, result.score_interval(HEADLINE, "all", "clean")),
+            *(_score(damages.get((*line, *damage)), zone) for damage in done for zone in ZONES[:2]),
+        )
+        for line, result in lines.items()
     )
-    return Table("overview", "Inside and outside of what was damaged", columns, rows, "Class-mean accuracy.")
+    note = "Class-mean accuracy; the two best models of a column in bold, where all saw the same regions."
+    return Table("overview", "Inside and outside of what was damaged", columns, rows, note)
 
 
 def _score(result: LocalResult | None, zone: str) -> Interval:
@@ -102,8 +113,8 @@ def common(results: Sequence[LocalResult]) -> Table:
     columns = (
         *KEYS[:3],
         Column("severities", "Severities"),
-        Column("miou", "mIoU, mean", "share"),
-        Column("retention", "Retention", "share"),
+        Column("miou", "mIoU, mean", "interval"),
+        Column("retention", "Retention", "interval"),
         Column("cd", "CD", "number"),
         Column("rcd", "rCD", "number"),
     )
@@ -116,15 +127,20 @@ def common(results: Sequence[LocalResult]) -> Table:
         reference = _degradation(next(iter(by_model.values())))
         for model, own in by_model.items():
             lost, more = _degradation(own)
-            mean = known_mean(result.score("cmiou", "all") for result in own)
             severities = ",".join(f"{severity:g}" for severity in sorted(result.severity for result in own))
-            retention = mean / own[0].score("cmiou", "all", "clean")
-            rows.append((model, data, what, severities, mean, retention, lost / reference[0], more / reference[1]))
+            figures = (mean_score(own, "cmiou", "all"), _retained(own), lost / reference[0], more / reference[1])
+            rows.append((model, data, what, severities, *figures))
     note = (
         "CD = sum over severities of 1 - mIoU over that of the first model; rCD the same of the loss against clean;"
         " retention = mean mIoU over clean mIoU."
     )
     return Table("common", "Corruptions of the whole image", columns, tuple(rows), note)
+
+
+def _retained(results: Sequence[LocalResult]) -> Interval:
+    """Return what is left of the clean mIoU: one minus the mean of what is lost."""
+    lost = mean_rce(results, "cmiou", "all")
+    return Interval(1 - lost.value, 1 - lost.high, 1 - lost.low)
 
 
 def _degradation(results: Iterable[LocalResult]) -> tuple[float, float]:
@@ -138,9 +154,9 @@ def attacked(results: Sequence[LocalResult]) -> Table:
     columns = (
         *KEYS[:6],
         Column("attacks", "Attacks", "count"),
-        Column("clean", "Clean, outside", "share"),
-        Column("single", "Best single, outside", "share"),
-        Column("cumulative", "All together, outside", "share"),
+        Column("clean", "Clean, outside", "interval"),
+        Column("single", "Best single, outside", "interval"),
+        Column("cumulative", "All together, outside", "interval"),
         Column("rce_single", "RCE, single", "interval"),
         Column("rce_cumulative", "RCE, together", "interval"),
     )
@@ -154,8 +170,8 @@ def attacked(results: Sequence[LocalResult]) -> Table:
         single = min(alone, key=lambda result: result.score(HEADLINE, "outside"))
         together = next(result for result in members if result.goal == f"cumulative-{len(alone)}")
         figures: list[Cell] = [
-            together.score(HEADLINE, "outside", "clean"),
-            *(result.score(HEADLINE, "outside") for result in (single, together)),
+            together.score_interval(HEADLINE, "outside", "clean"),
+            *(result.score_interval(HEADLINE, "outside") for result in (single, together)),
             *(result.rce_interval(HEADLINE, "outside") for result in (single, together)),
         ]
         rows.append((*key, len(alone), *figures))
@@ -173,7 +189,7 @@ def masks(results: Sequence[LocalResult]) -> Table:
         Column("ratio", "Ratio", "share"),
         Column("masks", "Masks", "count"),
         *(
-            Column(f"{way}_rce_{zone}", f"RCE {zone}, {way}", "share")
+            Column(f"{way}_rce_{zone}", f"RCE {zone}, {way}", "interval")
             for zone in ("inside", "outside")
             for way in ("mean", "worst")
         ),
@@ -192,9 +208,20 @@ def masks(results: Sequence[LocalResult]) -> Table:
     return Table("masks", "Several masks", columns, rows, "RCE of class-mean accuracy.")
 
 
-def _mean_and_worst(results: Sequence[LocalResult], zone: str) -> tuple[float, float]:
-    values = [result.rce(HEADLINE, zone) for result in results]
-    return known_mean(values), max((value for value in values if not math.isnan(value)), default=math.nan)
+def _mean_and_worst(results: Sequence[LocalResult], zone: str) -> tuple[Interval, Interval]:
+    """Return the mean over masks and that of the mask with the largest loss."""
+    known = [result for result in results if not math.isnan(result.rce(HEADLINE, zone))]
+    if not known:
+        return NOTHING, NOTHING
+    worst = max(known, key=lambda result: result.rce(HEADLINE, zone))
+    return mean_rce(known, HEADLINE, zone), worst.rce_interval(HEADLINE, zone)
 
 
-TABLES = {"overview": overview, "attacked": attacked, "common": common, "masks": masks, "scores": scores}
+TABLES = {
+    "overview": overview,
+    "all-corruptions": all_corruptions,
+    "attacked": attacked,
+    "common": common,
+    "masks": masks,
+    "scores": scores,
+}

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from ...results.minimal import MinimalResult
 from ...results.study import Frame
+from ..kit.frames import pictures
 from ..kit.naming import slugs
-from ..kit.pictures import Colours, GalleryPicture, Strip
-from ..study.gallery import MAPS, amplification, draw
+from ..kit.pictures import Colours, Strip
 from .tables import smallest, unit
 
 COLUMNS = ("image", "clean prediction", "perturbed image", "delta", "prediction", "error map")
@@ -43,16 +43,12 @@ def strips(scenes: Sequence[SmallestChange]) -> Iterator[Strip]:
     names = slugs([" ".join((scene.result.model, scene.result.threshold, scene.result.image)) for scene in scenes])
     for number, (name, scene) in enumerate(zip(names, scenes, strict=True)):
         result, frame, palette = scene
-        pictures = (
-            GalleryPicture(
-                f"delta, {amplification(frame)} times" if column == "delta" else column,
-                f"gallery/{name}--{column.replace(' ', '-')}.png",
-                partial(draw, frame, column, palette),
-                photograph=column not in MAPS,
-            )
-            for column in COLUMNS
-        )
-        yield Strip(result.image, _words(result), tuple(pictures), shown=number < SHOWN)
+        row = pictures(frame, COLUMNS, palette, partial(_file, name))
+        yield Strip(result.image, _words(result), row, shown=number < SHOWN)
+
+
+def _file(name: str, column: str) -> str:
+    return f"gallery/{name}--{column.replace(' ', '-')}.png"
 
 
 def _words(result: MinimalResult) -> str:

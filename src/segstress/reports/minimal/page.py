@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...results.minimal import MinimalResult
+from ...results.record import RunRecord
 from ..kit.drawing import Drawing
 from ..kit.naming import plural
 from ..kit.page import PageFiles, write_page
 from ..kit.table import Table
+from ..kit.verdict import Point, completeness, cost, provenance, sealed
 from .figures import DRAWINGS
 from .gallery import SmallestChange, strips
 from .tables import BEST, SETTING, TABLES, by_setting, unit
@@ -25,16 +27,28 @@ def write_minimal(
     remarks: Sequence[str],
     alarms: Sequence[str] = (),
     scenes: Sequence[SmallestChange] = (),
+    record: RunRecord | None = None,
 ) -> Path:
     """Write tables, figures, pictures and the page; the path of the page."""
 
     def declare(files: PageFiles) -> dict[str, Any]:
-        tables = map(_leaner, files.make(Table, TABLES, results))
+        tables = [*map(_leaner, files.make(Table, TABLES, results)), *([provenance(record)] if record else ())]
         part = files.part("", tables, files.make(Drawing, DRAWINGS, results), strips(scenes))
-        words = {"headlines": headlines(results), "remarks": remarks, "alarms": alarms}
+        words: dict[str, Any] = {"headlines": headlines(results), "remarks": remarks, "alarms": alarms}
+        words |= {"points": list(points(results, record, len(alarms)))}
         return {"title": title, "part": part, **words}
 
     return write_page(folder, "minimal.html", declare)
+
+
+def points(results: Sequence[MinimalResult], record: RunRecord | None, alarms: int) -> Iterator[Point]:
+    """Yield what was looked at, whether it is complete, the seal and the cost."""
+    images = len({(result.data, result.image) for result in results})
+    yield Point("Looked at", f"{plural(images, 'image')}, {plural(len(results), 'result')}", good=images > 1)
+    yield completeness(alarms)
+    if record is not None:
+        yield sealed(record.seal)
+        yield cost(record.forwards, record.backwards)
 
 
 def _leaner(table: Table) -> Table:

@@ -62,12 +62,16 @@ class Assessment:
 
     def constant(self, figure: str) -> float:
         """Return the figure of a model that says the commonest class everywhere, whatever it sees."""
+        return value_of(figure, self.constant_counts(figure))
+
+    def constant_counts(self, figure: str) -> np.ndarray:
+        """Return that model's counts, image by image."""
         actual = self.counts(figure)[0, ..., ACTUAL]
         commonest = actual.sum(0).argmax()
         counts = np.zeros((*actual.shape, 3), dtype=np.int64)
         counts[..., ACTUAL] = actual
         counts[:, commonest, PREDICTED], counts[:, commonest, HITS] = actual.sum(1), actual[:, commonest]
-        return value_of(figure, counts)
+        return counts
 
     @property
     def commonest(self) -> str:

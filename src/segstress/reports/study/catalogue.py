@@ -11,10 +11,11 @@ import numpy as np
 from ...metrics.counts import ACTUAL
 from ...metrics.scores import image_accuracy, image_miou
 from ...results.study import Frame, Outcome, Study
+from ..kit.frames import MAPS, amplification
 from ..kit.pictures import is_large
 from .assessment import Assessment
 from .completeness import unanswered
-from .gallery import COLUMNS, MAPS, SHARED, FrameFiles, amplification
+from .gallery import COLUMNS, SHARED, FrameFiles
 
 FILE, VARIABLE = "gallery/catalogue.js", "SEGSTRESS_GALLERY"
 DIGITS = 5  # of a figure

@@ -51,7 +51,7 @@ def worst_range(assessment: Assessment, figure: str) -> Range:
 
 def warnings(assessment: Assessment) -> Iterator[str]:
     """Say what is missing, at the top of a page and of a terminal's table."""
-    ids, open_, gone = np.array(assessment.study.ids), unanswered(assessment), left_out(assessment)
+    ids, open_, absent = np.array(assessment.study.ids), unanswered(assessment), left_out(assessment)
     if open_.any():
         spans = (worst_range(assessment, figure) for figure in headline())
         words = (
@@ -63,10 +63,10 @@ def warnings(assessment: Assessment) -> Iterator[str]:
             f" ({_some(ids[open_])}). The worst case lies between all of them lost and all of them as they are:"
             f" {', '.join(words)}. Run the same command again, with --retry-errors for those that failed."
         )
-    if gone.any():
+    if absent.any():
         yield (
-            f"INCOMPLETE: of {plural(len(ids), 'image')}, {gone.sum()} have no clean prediction and are in no figure"
-            f" ({_some(ids[gone])})."
+            f"INCOMPLETE: of {plural(len(ids), 'image')}, {absent.sum()} have no clean prediction and are in no figure"
+            f" ({_some(ids[absent])})."
         )
     for fault in assessment.study.damage:
         yield f"CHANGED SINCE IT WAS WRITTEN: {fault}"

@@ -45,7 +45,7 @@ class ObjectFates:
     def sizes(self) -> Iterator[np.ndarray]:
         """Yield groups of growing area, a tenth of the objects each."""
         group = size_groups(self.area) if len(self.area) else np.array([], dtype=np.int64)
-        yield from (group == each for each in np.unique(group))
+        yield from (group == number for number in np.unique(group))
 
     def _count(self, among: np.ndarray) -> np.ndarray:
         return np.bincount(self.image[among], minlength=self.images)
@@ -79,9 +79,9 @@ def object_fates(assessment: Assessment) -> ObjectFates | None:
     correct = {"clean": objects.clean[known], "alone": objects.correct[alone.outcome.label][known]}
     if assessment.study.outcomes:
         correct["joint"] = assessment.worst_objects()[known]
-    places = np.cumsum(answered) - 1
+    positions = np.cumsum(answered) - 1
     return ObjectFates(
-        places[objects.image[known]], int(answered.sum()), objects.klass[known], objects.area[known], correct
+        positions[objects.image[known]], int(answered.sum()), objects.klass[known], objects.area[known], correct
     )
 
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-import numpy as np
-
 from ...results.study import Frame, Study
+from ..kit.frames import pictures, right
 from ..kit.naming import percent, slugs
-from ..kit.pictures import Colours, GalleryPicture, Strip, paint, photograph
+from ..kit.pictures import Strip
 
 COLUMNS = ("image", "truth", "clean prediction", "perturbed image", "delta", "prediction", "error map")
 SHARED = COLUMNS[:3]  # the same for every perturbation of an image
-MAPS = ("truth", "clean prediction", "prediction", "error map")
 STRIPS = 4  # images in a study's own part of the page; the gallery shows all
-RIGHT, LOST, WRONG = (232, 235, 239), (201, 81, 47), (227, 166, 145)  # right; wrong now; wrong on the clean image too
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,16 +45,8 @@ def strips(study: Study, name: str) -> Iterator[Strip]:
     files, worst = FrameFiles(study, name), strongest(study.frames)
     for number, image in enumerate(files.images):
         for frame in (frame for frame in study.frames if frame.image_id == image):
-            pictures = (
-                GalleryPicture(
-                    f"delta, {amplification(frame)} times" if column == "delta" else column,
-                    files.file(frame, column),
-                    partial(draw, frame, column, study.palette),
-                    photograph=column not in MAPS,
-                )
-                for column in COLUMNS
-            )
-            yield Strip(image, _words(frame), tuple(pictures), shown=frame is worst[image] and number < STRIPS)
+            row = pictures(frame, COLUMNS, study.palette, partial(files.file, frame))
+            yield Strip(image, _words(frame), row, shown=frame is worst[image] and number < STRIPS)
 
 
 def _words(frame: Frame) -> str:
@@ -74,36 +62,6 @@ def strongest(frames: Sequence[Frame]) -> dict[str, Frame]:
         if right(frame.truth, frame.prediction) < right(so_far.truth, so_far.prediction):
             worst[frame.image_id] = frame
     return worst
-
-
-def draw(frame: Frame, column: str, colours: Colours) -> np.ndarray:
-    """Draw one of the pictures of a frame, at full size."""
-    if column == "delta":
-        return photograph(0.5 + amplification(frame) * (frame.perturbed - frame.image))
-    if column == "error map":
-        return paint(errors(frame), (RIGHT, LOST, WRONG))
-    if column in MAPS:
-        labels = {"truth": frame.truth, "clean prediction": frame.clean, "prediction": frame.prediction}[column]
-        return paint(labels, colours)
-    return photograph(frame.image if column == "image" else frame.perturbed)
-
-
-def errors(frame: Frame) -> np.ndarray:
-    """Map each pixel: 0 right, 1 wrong by the perturbation, 2 wrong on the clean image too, -1 void."""
-    wrong, before = frame.prediction != frame.truth, frame.clean != frame.truth
-    return np.where(frame.truth < 0, -1, np.where(wrong, np.where(before, 2, 1), 0))
-
-
-def amplification(frame: Frame) -> int:
-    """Return the largest whole factor at which the delta still fits around mid-grey."""
-    largest = float(np.abs(frame.perturbed - frame.image).max())
-    return max(1, int(0.5 / largest)) if largest > 0 else 1
-
-
-def right(truth: np.ndarray, prediction: np.ndarray) -> float:
-    """Return the share of valid pixels that are right; NaN where none is valid."""
-    valid = truth >= 0
-    return float((prediction == truth)[valid].mean()) if valid.any() else math.nan
 
 
 def _names(texts: list[str]) -> dict[str, str]:

@@ -8,10 +8,10 @@ import numpy as np
 
 from ...results.study import Frame, Study
 from ..kit.drawing import Drawing, mosaic
+from ..kit.frames import right
 from ..kit.naming import in_lines, percent
 from ..kit.pictures import Colours, paint, photograph, small_copy
 from .assessment import Assessment
-from .gallery import right
 from .registry import drawings
 
 WIDTH = 6  # pictures beside each other

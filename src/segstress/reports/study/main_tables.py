@@ -23,7 +23,7 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
         Column("model", "Model"),
         Column("data", "Data"),
         Column("threat", "Threat"),
-        Column("battery", "Battery"),
+        Column("battery", "Battery", hidden=not any(assessment.study.battery for assessment in assessments)),
         Column("images", "Images", "count"),
         Column("perturbations", "Perturbations", "count", hidden=True),
         *(

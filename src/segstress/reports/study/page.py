@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from ..kit.naming import percent, plural
 from ..kit.page import PagePart
 from ..kit.pictures import legend
+from ..kit.verdict import Point
 from .assessment import Assessment
 from .caveats import caveats, first_look
 from .completeness import warnings as incomplete
 from .completeness import worst_range
 from .gallery import STRIPS, strongest
 from .layout import chapter
-from .verdict import Point, points, verdict
+from .verdict import points, verdict
 
 
 @dataclass(frozen=True, eq=False)

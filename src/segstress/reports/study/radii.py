@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...metrics.intervals import Interval
-from ..kit.drawing import CALM, HARM, INK, PERCENT, Drawing, canvas
+from ..kit.drawing import CALM, HARM, INK, PERCENT, Drawing, canvas, strokes
+from ..kit.naming import in_lines
 from ..kit.table import Column, Rows, Table
 from .assessment import Assessment
 from .figure_names import headline, title
@@ -63,6 +64,35 @@ def radii_drawing(family: Family) -> Drawing:
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=3)
     caption = "What is left in the worst case as the ball grows; the band is the 95 % interval over images."
     return Drawing("radii", f"{study.model} on {study.data}: growing eps", caption, figure)
+
+
+def multiples(grown: Sequence[Family]) -> Drawing | None:
+    """Draw the curves of all models in panels of the same axes; None where there is but one."""
+    if len(grown) < 2:
+        return None
+    across = min(ACROSS, len(grown))
+    rows = -(-len(grown) // across)
+    figure, axes = canvas(0.8 + 2.1 * rows, across, rows)
+    for axis, family in zip(axes, grown, strict=False):
+        study, points = family[0].study, _points(family)
+        scale = 255 if study.ball == "linf" else 1
+        sizes = [scale * eps for eps, _ in _radii(family)]
+        for panel, (name, stroke) in enumerate(zip(headline(), strokes(len(headline())), strict=True)):
+            column = [intervals[panel] for intervals in points]
+            low, high = ([getattr(point, side) for point in column] for side in ("low", "high"))
+            axis.fill_between(sizes, low, high, color=stroke["color"], alpha=0.12, linewidth=0)
+            axis.plot(sizes, [point.value for point in column], **stroke, marker="o", markersize=3, label=title(name))
+        axis.set(ylim=(0, 1.03), xlim=(0, None), xlabel=f"eps ({study.ball})" + (", of 255" if scale > 1 else ""))
+        axis.set_title(in_lines(f"{study.model} on {study.data}", 34), fontsize=8)
+        axis.yaxis.set_major_formatter(PERCENT)
+    for axis in axes[len(grown) :]:
+        axis.set_axis_off()
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=len(headline()))
+    caption = "Worst case against eps, %, model by model on the same axes; bands: 95 % intervals over images."
+    return Drawing("all-radii", "Growing eps, side by side", caption, figure)
+
+
+ACROSS = 3  # panels in a row
 
 
 def _radii(family: Family) -> list[tuple[float, str]]:

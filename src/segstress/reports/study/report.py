@@ -18,12 +18,16 @@ from .gallery import strips
 from .grids import on_all_models
 from .main_tables import comparison
 from .page import StudySection
-from .radii import families, radii, radii_drawing
+from .radii import families, multiples, radii, radii_drawing
 from .registry import drawings, makers, tables
-from .rivals import pairs, rivals
+from .rivals import pairs, pairs_drawing, rivals
 
 REMARKS = 10  # warnings at the top
 OVERVIEW = {"comparison": comparison, "pairs": lambda assessments: pairs(rivals(assessments))}
+FIGURES = {
+    "pairs": lambda assessments: pairs_drawing(rivals(assessments)),
+    "all-radii": lambda assessments: multiples(families(assessments)),
+}
 
 
 def write(studies: Sequence[Study], folder: Path, title: str, beside: Sequence[Table] = ()) -> Path:
@@ -31,7 +35,7 @@ def write(studies: Sequence[Study], folder: Path, title: str, beside: Sequence[T
 
     def declare(files: PageFiles) -> dict[str, Any]:
         assessments = [assess(study) for study in studies]
-        together = files.part("", files.make(Table, OVERVIEW, assessments))
+        together = files.part("", files.make(Table, OVERVIEW, assessments), files.make(Drawing, FIGURES, assessments))
         elsewhere = files.part("", (replace(table, folded=True) for table in beside))
         overviews = [elsewhere, *_curves(files, assessments), *_grids(files, assessments)]
         names = slugs([" ".join((study.model, study.data, study.threat)) for study in studies])

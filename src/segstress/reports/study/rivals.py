@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from ...metrics.intervals import difference
+import numpy as np
+
+from ...metrics.intervals import Interval, difference
+from ..kit.drawing import INK, PERCENT, Drawing, canvas, strokes
 from ..kit.table import Cell, Column, Table
 from .assessment import Assessment
 from .figure_names import headline, metric_of, title
+
+MOST = 24  # pairs in a figure
 
 
 def rivals(assessments: Sequence[Assessment]) -> list[list[Assessment]]:
@@ -40,6 +45,31 @@ def pairs(groups: Sequence[Sequence[Assessment]]) -> Table:
         " pairs. An interval that does not hold 0 says which of the two is sturdier."
     )
     return Table("pairs", "Model against model", columns, tuple(rows), note)
+
+
+def pairs_drawing(groups: Sequence[Sequence[Assessment]]) -> Drawing | None:
+    """Draw the paired differences with their intervals; beyond so many pairs the table alone has them."""
+    table = pairs(groups)
+    if not 0 < len(table.rows) <= MOST:
+        return None
+    figures, rows = headline(), np.arange(len(table.rows))
+    figure, (axis,) = canvas(1.2 + len(rows) * (0.25 + 0.06 * len(figures)))
+    for number, (name, stroke) in enumerate(zip(figures, strokes(len(figures)), strict=True)):
+        column = next(position for position, column in enumerate(table.columns) if column.key == name)
+        points = [row[column] for row in table.rows]
+        values = np.array([(p.value, p.low, p.high) for p in points if isinstance(p, Interval)])
+        lines = rows + 0.6 * ((number + 0.5) / len(figures) - 0.5)  # side by side within the line
+        reach = np.nan_to_num(np.abs(values[:, 1:] - values[:, :1]).T)
+        axis.errorbar(values[:, 0], lines, xerr=reach, fmt="o", ms=4, color=stroke["color"], label=title(name))
+    axis.axvline(0, color=INK, linewidth=0.8)
+    several = len({row[2:4] for row in table.rows}) > 1
+    names = (f"{row[0]}\nminus {row[1]}" + (f", {row[3]}" if several else "") for row in table.rows)
+    axis.set_yticks(rows, list(names))
+    axis.set(xlabel="first minus second in the worst case, points", ylim=(len(rows) - 0.5, -0.5))
+    axis.xaxis.set_major_formatter(PERCENT)
+    figure.legend(loc="outside upper right", ncols=len(figures))
+    caption = "Bars: 95 % intervals over images, in pairs. One that does not cross the line says who is sturdier."
+    return Drawing("pairs", "Who is sturdier", caption, figure)
 
 
 def _pair(first: Assessment, second: Assessment) -> list[tuple[Cell, ...]]:

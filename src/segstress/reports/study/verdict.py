@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from ...metrics.intervals import Interval
 from ..kit.naming import percent, plural
+from ..kit.verdict import Point, bounds, cost, sealed
 from .assessment import Assessment
 from .caveats import first_look
 from .completeness import complete, left_out, unanswered, worst_range
-
-
-class Point(NamedTuple):
-    """One thing that a reader asks before believing a figure."""
-
-    name: str
-    words: str
-    good: bool  # else it is marked
 
 
 def verdict(assessment: Assessment) -> str:
@@ -26,11 +17,11 @@ def verdict(assessment: Assessment) -> str:
     if not assessment.measured:
         return "No image has both a prediction and a truth, so there is no figure."
     constant = f"a model that says {assessment.commonest} everywhere has {percent(assessment.constant('accuracy'))} %"
-    clean = f"{_bounds(assessment.clean_interval('accuracy'))} of pixels right on clean images"
+    clean = f"{bounds(assessment.clean_interval('accuracy'))} of pixels right on clean images"
     if not study.outcomes:
         return f"{study.model} has {clean}; {constant}."
     low, high = worst_range(assessment, "accuracy")
-    worst = _bounds(assessment.worst_interval("accuracy"))
+    worst = bounds(assessment.worst_interval("accuracy"))
     left = worst if low == high else f"between {percent(low)} and {percent(high)} %"
     label = min(assessment.labels[1:], key=lambda name: assessment.score("accuracy", name))
     return (
@@ -51,13 +42,11 @@ def points(assessment: Assessment) -> Iterator[Point]:
         yield Point("Strength", look, good=False)
     if study.damage:
         yield Point("Seal", f"does not hold: {plural(len(study.damage), 'fault')}, named above", good=False)
-    elif study.seal:
-        yield Point("Seal", study.seal, good=True)
     else:
-        yield Point("Seal", "none: the run is not finished, or was not sealed", good=False)
+        yield sealed(study.seal)
     passes = [outcome.rows.passes() for outcome in (*study.outcomes, *(alone.outcome for alone in study.alone))]
     forwards, backwards = (sum(counts) for counts in zip((0, 0), *passes, strict=True))
-    yield Point("Cost", f"{forwards:,} forward and {backwards:,} backward passes of an image", good=True)
+    yield cost(forwards, backwards)
 
 
 def _completeness(assessment: Assessment) -> Point:
@@ -67,7 +56,3 @@ def _completeness(assessment: Assessment) -> Point:
     lacking = int(unanswered(assessment).sum()), int(left_out(assessment).sum())
     words = f"of {plural(images, 'image')} {lacking[0]} lack an answer and {lacking[1]} a clean prediction"
     return Point("INCOMPLETE", words, good=False)
-
-
-def _bounds(figure: Interval) -> str:
-    return f"{percent(figure.value)} % ({percent(figure.low)} to {percent(figure.high)})"
