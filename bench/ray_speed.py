@@ -1,6 +1,6 @@
 """Ray beside worker processes: speed-up of two workers, cost beside Local, memory of the driver.
 
-    python bench/ray_speed.py                           # jobs of minutes, three alternating runs: on a quiet machine
+    python bench/ray_speed.py                           # jobs of 6 minutes on one worker, three alternating runs
     python bench/ray_speed.py --images 8 --steps 4 --repeats 1 --units 1000,10000
 
 Times are wall times of `map` from the first answer on, when every model is loaded: start-up is left out. Both executors
@@ -28,6 +28,7 @@ from segstress.runtime import Progress, RunOptions
 from segstress.runtime.ray_cluster import Cluster
 from segstress.runtime.ray_executor import Ray
 
+BATCH = 2  # images of a unit
 WAYS = {"ray-1": ("ray", 1), "ray-2": ("ray", 2), "local-2": ("local", 2)}
 
 
@@ -39,9 +40,9 @@ def attack(way: str, images: int, steps: int, folder: Path) -> float:
         "data": [f"shapes:test?count={images}"],
         "perturbations": [f"pgd?steps={steps}"],
         "eps": "8/255",
-        "numerics": {"batch_size": 2},
+        "numerics": {"batch_size": BATCH},
     }
-    options = RunOptions(workers=workers, shard_size=2, executor=executor)
+    options = RunOptions(workers=workers, shard_size=BATCH, executor=executor)
     times: list[float] = []
     evaluate(plan, folder, options, Progress(advance=lambda number, words="": times.append(time.perf_counter())))
     skipped = 2 * workers  # answers of workers that were still starting
@@ -70,6 +71,7 @@ def speed(images: int, steps: int, repeats: int) -> None:
     print("| way | seconds per unit, median |\n|---|---:|")
     for way, median in medians.items():
         print(f"| {way} | {median:.4f} |")
+    print(f"the job takes {medians['ray-1'] * 2 * -(-images // BATCH) / 60:.1f} minutes of one worker (at least 5)")
     print(f"two Ray workers against one: {medians['ray-1'] / medians['ray-2']:.2f} (at least 1.7)")
     print(f"Ray beside Local, two workers: {medians['ray-2'] / medians['local-2']:.3f} (at most 1.05)")
     print(f"tables equal byte for byte: {all(each == found[0] for each in found)}", flush=True)
@@ -96,8 +98,8 @@ def growth(sizes: list[int]) -> None:
 def main() -> None:
     """Measure; --one and --memory are for the processes that this one starts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--images", type=int, default=240)
-    parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--images", type=int, default=600)
+    parser.add_argument("--steps", type=int, default=150)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--units", default="1000,10000,100000")
     parser.add_argument("--one", nargs=2, metavar=("WAY", "FOLDER"))

@@ -35,6 +35,8 @@ Changes:
 - All severities of a corruption share an image's draws (issue 19): snow and fog of `spatial` are drawn anew, and its
   table `overview` has intervals. The tables of `attack` have one more figure, nmiou_truth. New: pgd-13x4x10 and
   pgd-dlr-13x4x10.
+- Ids of a competition's images have 128 bits of their content's hash where they had 64 (issue 17): longer ids in the
+  table `members` of `mad`, and nothing else. Its models now see four images at a time; no table changed by that.
 - The tables of `spatial` have intervals everywhere, so that scores and overview have more columns (issue 18); values
   stayed. New: all-corruptions (issue 19). provenance is not stored: it names the machine.
 """

@@ -21,7 +21,7 @@ from ..runtime import Cell, Store, read_json, read_text
 
 Counts = Mapping[tuple[str, str, str], np.ndarray]  # (goal, zone, state) -> (images, classes, 3)
 Arrays = Mapping[str, np.ndarray]
-KEPT = 2**27  # bytes of tables that are held at most; beyond that they are read again when they are asked for
+KEPT = 2**26  # bytes of tables that are held at most; beyond that they are read again when they are asked for
 
 
 class Run:

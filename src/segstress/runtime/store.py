@@ -147,6 +147,7 @@ class Store:
             if sum(map(len, tables)) >= CHUNK:
                 yield pa.concat_tables(tables)
                 tables = []
+                pa.default_memory_pool().release_unused()
         if sum(map(len, tables)):
             yield pa.concat_tables(tables)
 

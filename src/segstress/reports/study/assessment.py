@@ -146,11 +146,7 @@ def assess(study: Study) -> Assessment:
     """Line up the candidates of a study and choose the worst of them for every figure."""
     clean = study.clean_answered
     answered = np.stack([clean, *(outcome.answered & clean for outcome in study.outcomes)])
-    candidates = {
-        (goal, zone): _stack(study, goal, zone) * answered[..., None, None]
-        for goal in ("accuracy", "miou")
-        for zone in ZONES
-    }
+    candidates = {(goal, zone): _stack(study, goal, zone, answered) for goal in ("accuracy", "miou") for zone in ZONES}
     worst = {}
     for figure in (*figures(), *selected_figures()):
         declared = declaration_of(figure)
@@ -158,9 +154,10 @@ def assess(study: Study) -> Assessment:
     return Assessment(study, (CLEAN, *(outcome.label for outcome in study.outcomes)), answered, candidates, worst)
 
 
-def _stack(study: Study, goal: str, zone: str) -> np.ndarray:
+def _stack(study: Study, goal: str, zone: str, answered: np.ndarray) -> np.ndarray:
     """Stack counts of clean and of every outcome; zeros, whose figures are NaN, where zone or answer is missing."""
     nothing = np.zeros((len(study.ids), len(study.classes), 3), dtype=np.int32)
     outcomes = (outcome.counts.get((outcome.for_goal(goal), zone), nothing) for outcome in study.outcomes)
     stack = np.stack([study.clean.get(zone, nothing), *outcomes])
+    stack[~answered] = 0
     return stack if zone == "all" or study.background is None else foreground(stack, study.background)
