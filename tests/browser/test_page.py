@@ -60,7 +60,7 @@ def test_every_picture_and_figure_is_there(page: Any) -> None:
     assert page.locator(".strip img").count() == 2 * 4 * 7
     figures = "[...document.querySelectorAll('figure svg, figure .drawing')]"
     drawn = page.evaluate(f"{figures}.map(figure => figure.getBoundingClientRect().width)")
-    assert len(drawn) == 2 * 6 + 1
+    assert len(drawn) == 2 * 6 + 2  # of each study, the pairs, one perturbation on both
     assert min(drawn) > 100
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map(element => element.id)")
     assert len(ids) == len(set(ids))

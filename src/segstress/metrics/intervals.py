@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float64, Int, Int64
+from jaxtyping import Float64, Int
 from scipy.special import stdtrit
 
 from ..core import BadInput
@@ -61,8 +61,8 @@ def interval_of(
 
 
 def difference(
-    first: Int64[np.ndarray, "images classes 3"],
-    second: Int64[np.ndarray, "same_images classes 3"],
+    first: Int[np.ndarray, "images classes 3"],
+    second: Int[np.ndarray, "same_images classes 3"],
     metric: Metric,
     *,
     draws: int = 1000,
