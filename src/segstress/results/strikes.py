@@ -14,7 +14,7 @@ IMAGES, CELLS = 2, 4  # of each model
 
 
 @dataclass(frozen=True, eq=False)
-class Strike:
+class SingleAttack:
     """One attack of several."""
 
     perturbed: np.ndarray  # c h w, in [0, 1]
@@ -32,7 +32,7 @@ class StrikeFrames:
     truth: np.ndarray  # -1 where void
     clean: np.ndarray  # the clean prediction
     region: np.ndarray | None  # where they may act; none = everywhere
-    strikes: tuple[Strike, ...]
+    strikes: tuple[SingleAttack, ...]
     palette: tuple[tuple[int, int, int], ...]
 
 
@@ -67,7 +67,9 @@ def _frame(cell: Cell, id_: str, images: Arrays, maps: Mapping[str, np.ndarray])
         clean=maps[f"clean|{id_}"],
         region=None if inside is None else inside > 0,
         strikes=tuple(
-            Strike(images[f"attack-{number}|{id_}"], maps[f"attack-{number}|{id_}"], maps[f"cumulative-{number}|{id_}"])
+            SingleAttack(
+                images[f"attack-{number}|{id_}"], maps[f"attack-{number}|{id_}"], maps[f"cumulative-{number}|{id_}"]
+            )
             for number in range(1, cell.perturbation["number"] + 1)
         ),
         palette=tuple(tuple(colour) for colour in cell.dataset_info["palette"]),

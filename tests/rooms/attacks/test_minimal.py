@@ -16,6 +16,7 @@ from segstress.attacks.algorithms import alma_prox
 from segstress.attacks.minimal.step_length import GivenRate, TrustBall
 from segstress.attacks.search.feasible import Feasible
 from segstress.attacks.search.polish import POLISHING
+from segstress.attacks.search.problem import Problem
 from segstress.core import Threat
 from segstress.testing.toys import linear_model, scaled_batch, smallest_radius, toy_batch, toy_model
 
@@ -197,6 +198,12 @@ def test_dag_as_published_gives_the_clean_image_on_failure_and_ours_the_most_har
     )
     assert (ours.size > 0).all()
     assert torch.equal(published.images, batch.images)
+
+
+def test_a_failed_dag_hands_over_nothing():
+    model = toy_model()
+    problem = Problem(model, toy_batch(model), Threat(radius=math.inf), seeks="smallness", keep="smallest")
+    assert not attacks.build({"kind": "dag", "steps": 5, "step": 0.01}).run(problem).any()
 
 
 @pytest.mark.parametrize("clip", ["clamp", "rescale"])

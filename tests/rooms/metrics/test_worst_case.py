@@ -101,6 +101,13 @@ def test_the_bound_is_exact_for_one_class() -> None:
         assert bound(counts, answered) == pytest.approx(brute_force(counts, answered, "present"))
 
 
+def test_a_class_that_is_nowhere_does_not_lower_the_bound() -> None:
+    counts = battery(0)
+    answered = everywhere(counts)
+    wider = np.concatenate([counts, np.zeros_like(counts[:, :, :1])], axis=2)
+    assert bound(wider, answered) == bound(counts, answered)
+
+
 def test_the_lowest_of_each_image_by_each_score() -> None:
     """Image 0: attack 1 has fewer hits, attack 0 the lower mIoU; the figures follow the choice."""
     # One image of 10 pixels: 8 of class 0 and 2 of class 1.

@@ -21,7 +21,7 @@ from segstress.reports.local.strikes import fooling_region, strike_strips
 from segstress.reports.local.tables import attacked, common, masks, overview, scores
 from segstress.reports.local.verdict import headline, points, verdict
 from segstress.results.local import LocalResult, known_mean, mean_rce
-from segstress.results.strikes import Strike, StrikeFrames
+from segstress.results.strikes import SingleAttack, StrikeFrames
 from segstress.results.study import Frame
 
 
@@ -341,7 +341,7 @@ def test_every_single_attack_is_shown_with_what_it_fooled():
     truth, clean = np.array([[0, 0, 0, -1, 1]]), np.array([[0, 0, 1, 0, 1]])
     after = [np.array([[1, 0, 1, 0, 1]]), np.array([[1, 1, 1, 0, 1]])]
     region = np.array([[False, False, False, False, True]])
-    strikes = tuple(Strike(np.zeros((3, 1, 5)), together, together) for together in after)
+    strikes = tuple(SingleAttack(np.zeros((3, 1, 5)), together, together) for together in after)
     frames = StrikeFrames("scene", "m", "2 x pgd", truth, clean, region, strikes, ((0, 0, 0), (255, 255, 255)))
     (strip,) = strike_strips([frames])
     assert [picture.caption for picture in strip.pictures[::3]] == ["attack 1", "attack 2"]
