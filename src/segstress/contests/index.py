@@ -25,7 +25,7 @@ BLOCK = 256  # images indexed at a time
 
 
 @dataclass(frozen=True)
-class Block:
+class IndexBlock:
     """Some images that are looked at together."""
 
     names: tuple[str, ...]
@@ -40,7 +40,7 @@ class IndexWork:
     pool: str  # spec as JSON
     plugins: tuple[str, ...] = ()
 
-    def __call__(self, block: Block) -> Block:
+    def __call__(self, block: IndexBlock) -> IndexBlock:
         """Write a block of index rows."""
         for plugin in self.plugins:
             import_source(plugin)
@@ -86,9 +86,9 @@ def index(
     data = contest.data()
     names = data.ids()
     firsts = range(0, len(names), BLOCK)
-    blocks = [Block(tuple(names[first : first + BLOCK]), number) for number, first in enumerate(firsts)]
+    blocks = [IndexBlock(tuple(names[first : first + BLOCK]), number) for number, first in enumerate(firsts)]
 
-    def find() -> list[Block]:
+    def find() -> list[IndexBlock]:
         todo = [block for block in blocks if not block_path(folder, block.names).exists()]
         progress.begin(sum(len(block.names) for block in todo))
         return todo

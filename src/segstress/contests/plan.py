@@ -109,7 +109,7 @@ def find_vocabulary(contest: Contest, outputs: Mapping[str, int], data: Dataset)
 
 
 @dataclass(frozen=True)
-class Trial:
+class TrialRun:
     """What was seen when every model was tried on one image."""
 
     outputs: Mapping[str, int]  # classes that each model gives
@@ -117,7 +117,7 @@ class Trial:
     parameters: tuple[int, ...]  # of each model
 
 
-def try_out(contest: Contest, entrants: list[Entrant], data: Dataset) -> Trial:
+def try_out(contest: Contest, entrants: list[Entrant], data: Dataset) -> TrialRun:
     """Let every model look at the first image of the pool that can be read."""
     names = (name for stretch in data.stretches() for name in stretch)
     sample = next(readable(data, names), None)
@@ -130,10 +130,10 @@ def try_out(contest: Contest, entrants: list[Entrant], data: Dataset) -> Trial:
         sizes.append(parameters(model))
         with torch.no_grad():
             outputs[entrant.name] = model(images).shape[1]
-    return Trial(outputs, sample.labels.numel(), tuple(sizes))
+    return TrialRun(outputs, sample.labels.numel(), tuple(sizes))
 
 
-def settle(contest: Contest, trial: Trial, folder: Path, images: int) -> Contest:
+def settle(contest: Contest, trial: TrialRun, folder: Path, images: int) -> Contest:
     """Say how many images go through a model at once, and into a shard: as asked, as begun, else by the rules."""
     numerics, shard_size = contest.numerics, contest.shard_size
     if (folder / FILE).exists():

@@ -37,8 +37,8 @@ class ImageRow:
     margin_90: float = nan
 
 
-class Rows(Sequence[ImageRow]):
-    """Rows in the order of images and goals."""
+class ImageRows(Sequence[ImageRow]):
+    """ImageRows in the order of images and goals."""
 
     def __init__(self, table: pa.Table) -> None:
         columns = {name: table[name].combine_chunks() for name in ImageRow.__annotations__}
@@ -47,7 +47,7 @@ class Rows(Sequence[ImageRow]):
         }
 
     @classmethod
-    def of(cls, rows: Iterable[ImageRow]) -> Rows:
+    def of(cls, rows: Iterable[ImageRow]) -> ImageRows:
         """Return rows that are there already, in order."""
         kinds = {"str": pa.string(), "float": pa.float64(), "int": pa.int64()}
         schema = pa.schema([(name, kinds[kind]) for name, kind in ImageRow.__annotations__.items()])

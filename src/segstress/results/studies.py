@@ -17,7 +17,7 @@ from ..runtime import Cell, read_json
 from .gap import remaining_gap
 from .part_frames import erased_frames, parts_frames
 from .provenance import provenance
-from .rows import Rows
+from .rows import ImageRows
 from .run import Arrays, Run
 from .study import AttackSelection, Floor, Frame, Objects, Outcome, Study
 
@@ -120,7 +120,7 @@ def _outcome(run: Run, cell: Cell, change: Perturbation, ids: Sequence[str], bas
         ),
         answered=answered,
         traces=_traces(run.traces(cell)),
-        rows=Rows(images),
+        rows=ImageRows(images),
     )
 
 
@@ -134,7 +134,7 @@ def _nothing(change: Perturbation, ids: Sequence[str]) -> Outcome:
         counts={},
         clean={},
         answered=np.zeros(len(ids), dtype=bool),
-        rows=Rows.of(()),
+        rows=ImageRows.of(()),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..metrics.intervals import Interval
-from .rows import Rows
+from .rows import ImageRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class Outcome:
     counts: Mapping[tuple[str, str], np.ndarray]  # (goal, zone) -> (images, classes, 3), zeros where not answered
     clean: Mapping[str, np.ndarray]  # zone -> counts of the clean prediction in this outcome's own zones
     answered: np.ndarray  # (images,): False where the image has an error or was skipped
-    rows: Rows
+    rows: ImageRows
     traces: Mapping[str, Mapping[int, int]] = field(default_factory=dict)  # image -> forwards -> fewest pixels right
 
     def for_goal(self, goal: str) -> str:

@@ -15,7 +15,7 @@ from torch.nn import functional
 from ..core import BadInput, settings
 from ..core.quantities import Pixels
 from ..data import Resize, Sample, resize
-from .patches import CutMix, Patch
+from .patches import CutMix, PatchDamage
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -32,7 +32,7 @@ class Augmentation:
     blur: Share = 0.0  # share of the images that are blurred, by a Gaussian of up to one pixel
     mirror: Share = 0.0  # share of the images that are mirrored left to right
     crop: Pixels | tuple[Pixels, Pixels] | None = None  # side, or height and width
-    patch: Patch | None = None  # a box is corrupted
+    patch: PatchDamage | None = None  # a box is corrupted
     cutmix: CutMix | None = None  # a box comes from another image, which a reader of them brings
 
     @model_validator(mode="after")

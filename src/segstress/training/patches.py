@@ -18,7 +18,7 @@ Severity = Annotated[float, Field(ge=0, le=5)]
 
 
 @settings
-class Patch:
+class PatchDamage:
     """A box of the image is corrupted: cutout (arXiv:1708.04552) that degrades instead of erasing."""
 
     share: Share = 0.5  # of the images
@@ -27,7 +27,7 @@ class Patch:
     sides: tuple[Share, Share] = (0.2, 0.6)  # of the box, shortest and longest share of the image's
 
     @model_validator(mode="after")
-    def _check(self) -> Patch:
+    def _check(self) -> PatchDamage:
         expand(self.corruptions)  # raises where one is unknown
         _check_range("severity", self.severity)
         _check_range("sides", self.sides)

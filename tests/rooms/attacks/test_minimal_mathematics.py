@@ -10,7 +10,7 @@ from scipy.optimize import minimize, minimize_scalar
 from segstress.attacks.minimal.penalties import penalty_slope, spare_hardest
 from segstress.attacks.minimal.prox import prox_l0, prox_l1, prox_l2, prox_linf
 from segstress.attacks.search.feasible import Feasible
-from segstress.attacks.search.tracker import Smallest, suffices
+from segstress.attacks.search.tracker import SmallestTracker, suffices
 
 
 def _random_problem(seed, scale):
@@ -171,7 +171,7 @@ def test_success_is_decided_in_integers():
 
 
 def test_smallest_keeps_harm_until_success_and_size_afterwards():
-    tracker, aimed = Smallest(torch.zeros(1, 1, 1, 1), 0.9), torch.tensor([10])
+    tracker, aimed = SmallestTracker(torch.zeros(1, 1, 1, 1), 0.9), torch.tensor([10])
     seen = [(5, 0.1), (3, 0.5), (4, 0.2), (1, 0.9), (0, 1.0), (1, 0.4), (9, 0.01)]  # pixels left, size
     kept = []
     for standing, size in seen:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sample_study
 
-from segstress.results.rows import ImageRow, Rows
+from segstress.results.rows import ImageRow, ImageRows
 from segstress.results.study import Objects, Outcome, Study
 
 
@@ -31,7 +31,7 @@ def tiny() -> Study:
         },
         clean={},
         answered=np.array([True, False]),
-        rows=Rows.of(
+        rows=ImageRows.of(
             [
                 row("first", "accuracy", 3),
                 row("first", "miou", 3),
@@ -47,7 +47,7 @@ def tiny() -> Study:
         counts={("any", "all"): np.array([[[3, 5, 6], [2, 5, 4]], [[0, 4, 2], [4, 6, 8]]])},
         clean={},
         answered=np.array([True, True]),
-        rows=Rows.of([row("first", "any", 5), row("second", "any", 5)]),
+        rows=ImageRows.of([row("first", "any", 5), row("second", "any", 5)]),
     )
     return Study(
         model="m",

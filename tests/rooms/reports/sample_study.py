@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segstress.results.rows import ImageRow, Rows
+from segstress.results.rows import ImageRow, ImageRows
 from segstress.results.study import Frame, Objects, Outcome, Study
 
 CLASSES = ("background", "disc", "square", "triangle", "ring", "cross", "bar")
@@ -149,7 +149,7 @@ def attack(seen: World, label: str, maps: list[np.ndarray], failing: int | None)
         counts={(goal, zone): table for goal in GOALS for zone, table in counts.items()},
         clean={},
         answered=answered,
-        rows=Rows.of(rows),
+        rows=ImageRows.of(rows),
         traces=traces(seen, counts["all"], answered),
     )
 

@@ -14,7 +14,7 @@ from segstress.reports.study.main_tables import leave_out
 from segstress.reports.study.page import StudySection
 from segstress.reports.study.sparing import slack
 from segstress.reports.study.summary import summary
-from segstress.results.rows import Rows
+from segstress.results.rows import ImageRows
 from segstress.results.study import AttackSelection, Study
 
 CHOICE = AttackSelection(("x",), ("y",), 8, Interval(0.012, 0.0, 0.031), Interval(0.02, 0.01, 0.04))
@@ -26,7 +26,10 @@ def spared(tiny: Study) -> Study:
     first = (True, False)
     counts = {key: table * [[[1]], [[0]]] for key, table in y.counts.items()}
     y = replace(
-        y, answered=y.answered & first, counts=counts, rows=Rows.of([y.rows[0], replace(y.rows[1], status="skipped")])
+        y,
+        answered=y.answered & first,
+        counts=counts,
+        rows=ImageRows.of([y.rows[0], replace(y.rows[1], status="skipped")]),
     )
     few = x.counts["accuracy", "all"].copy()
     few[1] = [[0, 5, 2], [1, 5, 8]]

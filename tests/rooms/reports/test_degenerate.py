@@ -17,7 +17,7 @@ from segstress.reports.minimal.page import write_minimal
 from segstress.reports.study.report import write
 from segstress.results.local import LocalResult
 from segstress.results.minimal import MinimalResult
-from segstress.results.rows import ImageRow, Rows
+from segstress.results.rows import ImageRow, ImageRows
 from segstress.results.study import Objects, Outcome, Study
 
 EVIL = "<script>alert(1)</script>"
@@ -34,7 +34,7 @@ def random_study(classes: int, images: int = 3) -> Study:
         return np.stack([hits, hits + draw.integers(0, 5, actual.shape), actual], -1)
 
     ids = tuple(f"image-{number}" for number in range(images))
-    rows = Rows.of(ImageRow(id_, "any", "ok", "", 0.03, 0.03, 1.0, 9.0, 0.5, 3, 3) for id_ in ids)
+    rows = ImageRows.of(ImageRow(id_, "any", "ok", "", 0.03, 0.03, 1.0, 9.0, 0.5, 3, 3) for id_ in ids)
     counts, everyone = {("any", "all"): counted()}, np.ones(images, dtype=bool)
     outcome = Outcome("x", "", "attack", ("any",), counts, {}, everyone, rows)
     nothing = np.zeros(0, dtype=np.int64)
@@ -62,7 +62,7 @@ def failing() -> Study:
     """Every attack failed on every image."""
     study = random_study(3)
     failed = {"status": "error", "message": "no gradient", "size": math.nan}
-    rows = Rows.of(replace(row, **failed) for row in study.outcomes[0].rows)
+    rows = ImageRows.of(replace(row, **failed) for row in study.outcomes[0].rows)
     empty = {key: 0 * table for key, table in study.outcomes[0].counts.items()}
     nobody = np.zeros(3, dtype=bool)
     return replace(study, outcomes=(replace(study.outcomes[0], answered=nobody, rows=rows, counts=empty),))

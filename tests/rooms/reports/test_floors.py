@@ -15,7 +15,7 @@ from segstress.reports.study.floors import clustered, object_fates, pixel_shares
 from segstress.reports.study.image_tables import errors
 from segstress.reports.study.report import write
 from segstress.reports.study.summary import summary
-from segstress.results.rows import ImageRow, Rows
+from segstress.results.rows import ImageRow, ImageRows
 from segstress.results.study import Floor, Outcome, PartsFrame
 
 
@@ -23,7 +23,7 @@ def outcome(label, answered=(True, True), **given):
     """Of an attack on parts; what it counts is given."""
     plain = {"about": "", "kind": "alone", "goals": ("any",), "counts": {}, "clean": {}, "answered": np.array(answered)}
     rows = tuple(ImageRow(image, "any", "ok", "", 0.03, 0.03, 1.0, 9.0, 0.5, 9, 8) for image in ("first", "second"))
-    return Outcome(label=label, rows=Rows.of(rows), **{**plain, **given})
+    return Outcome(label=label, rows=ImageRows.of(rows), **{**plain, **given})
 
 
 def with_objects(study, correct=(0, 1, 1, 0), answered=(True, True)):
@@ -65,7 +65,7 @@ def test_an_error_of_a_part_is_named_among_what_went_wrong(tiny):
     failed = ImageRow("second", "any", "error", "a NaN in the logits", 0, 0, 0, 0, 0, 0, 0)
     study = with_objects(tiny, answered=(True, False))
     (floor,) = study.alone
-    study = replace(study, alone=(replace(floor, outcome=replace(floor.outcome, rows=Rows.of([failed]))),))
+    study = replace(study, alone=(replace(floor, outcome=replace(floor.outcome, rows=ImageRows.of([failed]))),))
     assert ("second", "alone", "a NaN in the logits") in errors(assess(study)).rows
 
 

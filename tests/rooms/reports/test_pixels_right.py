@@ -10,7 +10,7 @@ import pytest
 from segstress.reports.study.assessment import assess
 from segstress.reports.study.pixels_right import ALL, pixels_right
 from segstress.reports.study.summary import summary
-from segstress.results.rows import Rows
+from segstress.results.rows import ImageRows
 from segstress.results.study import Study
 
 
@@ -18,7 +18,7 @@ def with_margins(tiny: Study) -> Study:
     x, y = tiny.outcomes
     lines = (replace(x.rows[0], margin_10=0.1, margin_50=0.2, margin_90=0.3), *x.rows[1:])
     others = (y.rows[0], replace(y.rows[1], margin_10=0.3, margin_50=0.4, margin_90=0.5))
-    return replace(tiny, outcomes=(replace(x, rows=Rows.of(lines)), replace(y, rows=Rows.of(others))))
+    return replace(tiny, outcomes=(replace(x, rows=ImageRows.of(lines)), replace(y, rows=ImageRows.of(others))))
 
 
 def test_each_image_shows_what_its_worst_attack_leaves(tiny: Study) -> None:

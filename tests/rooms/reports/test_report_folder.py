@@ -13,7 +13,7 @@ import sample_study
 
 from segstress.core import BadInput
 from segstress.reports.study.report import write
-from segstress.results.rows import Rows
+from segstress.results.rows import ImageRows
 from segstress.results.study import Study
 
 TABLES = ("robust", "perturbations", "leave_out", "convergence", "classes", "sizes", "images", "attempts", "errors")
@@ -129,7 +129,9 @@ def test_clean_alone_is_a_report_too(tiny: Study, tmp_path: Path) -> None:
 def test_a_study_in_which_everything_failed_is_still_reported(tiny: Study, tmp_path: Path) -> None:
     nobody = np.array([False, False])
     failure = tiny.outcomes[0].rows[2]
-    lost = tuple(replace(outcome, answered=nobody, counts={}, rows=Rows.of([failure])) for outcome in tiny.outcomes)
+    lost = tuple(
+        replace(outcome, answered=nobody, counts={}, rows=ImageRows.of([failure])) for outcome in tiny.outcomes
+    )
     nothing = {name: np.array([], dtype=np.int64) for name in ("image", "klass", "area", "clean")}
     objects = replace(tiny.objects, **nothing, correct={"x": nothing["area"], "y": nothing["area"]})
     failed = replace(tiny, clean={}, clean_answered=nobody, outcomes=lost, objects=objects)

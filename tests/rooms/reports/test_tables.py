@@ -11,7 +11,7 @@ from segstress.reports.kit.table import Table
 from segstress.reports.study.assessment import assess
 from segstress.reports.study.image_tables import attempts, errors, images
 from segstress.reports.study.main_tables import classes, perturbations, robust, sizes
-from segstress.results.rows import Rows
+from segstress.results.rows import ImageRows
 from segstress.results.study import Study
 
 
@@ -69,7 +69,7 @@ def test_attempts_read_the_goal_of_their_row_and_errors_are_named(tiny: Study) -
 def test_skipped_images_are_counted_and_explained(tiny: Study) -> None:
     assert perturbations(assess(tiny)).note == ""
     x = tiny.outcomes[0]
-    skipped = replace(x, rows=Rows.of([*x.rows[:2], replace(x.rows[2], status="skipped", message="")]))
+    skipped = replace(x, rows=ImageRows.of([*x.rows[:2], replace(x.rows[2], status="skipped", message="")]))
     table = perturbations(assess(replace(tiny, outcomes=(skipped, tiny.outcomes[1]))))
     assert column(table, "skipped") == [1, 0]
     assert column(table, "errors") == [0, 0]

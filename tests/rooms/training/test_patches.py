@@ -10,7 +10,7 @@ from segstress.data import Sample, load
 from segstress.fitting.train import read_training_plan, train
 from segstress.training import Augmentation
 from segstress.training.batches import Reader
-from segstress.training.patches import CutMix, Patch, draw_box
+from segstress.training.patches import CutMix, PatchDamage, draw_box
 
 SCENES = "shapes:train?count=6&size=32"
 
@@ -26,7 +26,7 @@ def changed(made: Sample, before: Sample) -> torch.Tensor:
 
 def test_only_a_box_is_corrupted():
     before = scene()
-    patch = Patch(share=1.0, corruptions=("gaussian_noise",), severity=(5.0, 5.0), sides=(0.25, 0.5))
+    patch = PatchDamage(share=1.0, corruptions=("gaussian_noise",), severity=(5.0, 5.0), sides=(0.25, 0.5))
     for seed in range(5):
         made = patch(before, stream(seed, before.id, "patch"))
         rows, columns = changed(made, before).nonzero(as_tuple=True)
@@ -37,7 +37,7 @@ def test_only_a_box_is_corrupted():
 
 
 def test_a_share_of_the_images_is_corrupted_and_all_corruptions_come():
-    before, patch = scene(), Patch(share=0.5, corruptions=("brightness", "gaussian_noise"), severity=(3.0, 3.0))
+    before, patch = scene(), PatchDamage(share=0.5, corruptions=("brightness", "gaussian_noise"), severity=(3.0, 3.0))
     made = [patch(before, stream(seed, before.id, "patch")) for seed in range(60)]
     touched = [sample for sample in made if changed(sample, before).any()]
     assert 15 < len(touched) < 45

@@ -18,7 +18,7 @@ from ..losses import Loss, Past, View
 from .feasible import Feasible
 from .history import History
 from .passes import Seen, balance, mean, read, select, spread, tally
-from .tracker import Smallest, Tracker, suffices
+from .tracker import SmallestTracker, Tracker, suffices
 
 Deltas = Float[Tensor, "b c h w"]
 PerImage = Float[Tensor, " b"]
@@ -97,7 +97,7 @@ class Problem:
         lower = [share for share in THRESHOLDS if share < threat.enough]
         shares = [threat.enough, *lower] if seeks == "smallness" else []
         newest = keep == "smallest"
-        self._smallest = {f"{100 * share:g}%": Smallest(batch.images, share, newest=newest) for share in shares}
+        self._smallest = {f"{100 * share:g}%": SmallestTracker(batch.images, share, newest=newest) for share in shares}
         self._unfinished, self._looks = list(range(len(batch))), 0
         self.history = History()
         self._past: Past | None = None

@@ -29,7 +29,7 @@ class Tracker:
         self.delta = choose(better, delta, self.delta)
 
 
-class Smallest:
+class SmallestTracker:
     """Keep, for every image, the shortest delta that does enough; until one does, the most harmful.
 
     It never asks for a value, so that a GPU need not wait for the host."""
