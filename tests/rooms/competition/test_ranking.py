@@ -43,6 +43,7 @@ def test_two_models_have_a_closed_form() -> None:
 @pytest.mark.parametrize(("prior", "expected"), [(1.0, (1.138, -0.258, -0.880)), (0.1, (1.776, -0.489, -1.287))])
 def test_prior_holds_a_separable_fit(prior: float, expected: tuple[float, ...]) -> None:
     assert separable(WON)
+    assert PRIOR == 0.1, "strengths of models that win every vote hang on it"
     np.testing.assert_allclose(fit(WON, prior=prior), expected, atol=1e-3)
 
 
@@ -167,6 +168,7 @@ def test_intervals_hold_the_estimate_and_shrink_with_more_images() -> None:
         assert ((found.best <= found.rank) & (found.rank <= found.worst)).all()
         np.testing.assert_allclose(found.beats + found.beats.T, 1)
     assert many.rank.tolist() == [1, 2, 3, 4]
+    assert (many.beats[0, 1:] > 0.9).all(), "the first beats all others"
     shrink = (few.high - few.low).mean() / (many.high - many.low).mean()
     assert 2 < shrink < 5  # about the square root of ten
 

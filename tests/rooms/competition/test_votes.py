@@ -139,3 +139,10 @@ def test_agreement_is_beyond_chance() -> None:
     found = agreement(kim + same + half)
     assert found["kim", "lee"] == (20, 1)
     assert found["kim", "max"] == (20, 0)
+
+
+def test_ties_say_nothing_of_the_side_that_somebody_prefers() -> None:
+    choices = ["left", "left", "right", "tie", "tie", "tie"]
+    (kim,) = raters([vote(number, f"i{number}", "a", "b", choice) for number, choice in enumerate(choices)])
+    assert kim.votes == 6
+    assert kim.left_share == pytest.approx(2 / 3)

@@ -67,6 +67,16 @@ def test_the_longer_tail_gets_the_longer_side() -> None:
     assert found.high == 1
 
 
+@pytest.mark.parametrize("side", [-1, 1])
+def test_the_longer_side_is_stretched_and_the_other_is_not(side: int) -> None:
+    values = side * np.array([0.0] * 11 + [1.0])
+    found = interval_of(lambda weights: weights @ values / weights.sum(1), len(values))
+    sides = {-1: found.value - found.low, 1: found.high - found.value}
+    error = values.std(ddof=1) / math.sqrt(len(values))
+    assert sides[-side] == pytest.approx(2.201 * error, rel=1e-3), "Student's quantile of 11 degrees of freedom"
+    assert sides[side] > 1.2 * sides[-side]
+
+
 def test_groups_are_left_out_where_images_are_many(counts: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tenth of the leavings-out gives about the same width."""
     whole = interval(counts, cmiou)
