@@ -131,7 +131,7 @@ class TestRun:
             runs.append(studies([tmp_path / name])[0])
         (first,), (second,) = (study.outcomes for study in runs)
         assert first.label == "pgd(steps=2) of 3 draws"
-        assert first.passes == (2 * 3 * 4, 2 * 3 * 2)
+        assert first.rows.passes() == (2 * 3 * 4, 2 * 3 * 2)
         assert any("random" in warning for warning in runs[0].warnings)
         assert all((first.counts[key] == second.counts[key]).all() for key in first.counts)
         assert all(verdict.sound for verdict in verify(tmp_path / "one"))
