@@ -64,6 +64,12 @@ class Checkpoints:
             number, _, key = name.partition(".")
             memory.setdefault(int(number), {})[key] = tensor
         optimiser.load_state_dict({"state": memory, "param_groups": progress["groups"]})
+        for parameter, kept in optimiser.state.items():
+            for name, value in kept.items():
+                if (
+                    value.shape == parameter.shape
+                ):  # laid out as the weight is: another order of memory rounds otherwise
+                    kept[name] = torch.empty_like(parameter, dtype=value.dtype).copy_(value)
         return State(**progress["state"])
 
     def read_history(self) -> list[dict[str, Any]]:
