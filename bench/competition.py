@@ -100,7 +100,7 @@ def write_scores(folder: Path, images: int) -> None:
             )
             empty = pa.array([""] * count)
             rows = [pa.array(part.images), pa.array(["ok"] * count), empty, pa.array(np.full(count, SIDE**2)), *lists]
-            write_table(store.place(entrant, "rows", part), pa.table(rows, names=ROWS.names).cast(ROWS))
+            write_table(store.part_file(entrant, "rows", part), pa.table(rows, names=ROWS.names).cast(ROWS))
             if place:
                 scores = np.repeat(random.random((count, place, 1)), 2, axis=2)
                 store.write_pairs(entrant, part, "miou", FIELD[:place], scores)

@@ -44,7 +44,7 @@ Parts = Int64[Tensor, "h w"]  # 1 + number of the part that a pixel belongs to; 
 class Strike:
     """Copies of one image, each changed to break one part of it."""
 
-    place: int  # of the image in its batch
+    position: int  # of the image in its batch
     numbers: tuple[int, ...]  # of the parts
     aims: Bool[Tensor, "n h w"]
     images: Float[Tensor, "n c h w"]
@@ -153,7 +153,7 @@ class Alone:
         problem.peek(self.algorithm.run(problem))
         delta, allowed = problem.best()["accuracy"], problem.feasible
         return Strike(
-            place=index,
+            position=index,
             numbers=tuple(part - 1 for part in numbers),
             aims=aims,
             images=allowed.apply(delta),
@@ -177,7 +177,7 @@ def compose(batch: Batch, clean: Labels, strikes: Iterable[Strike], see: Callabl
     shown, images, size = clean.clone(), batch.images.clone(), batch.images.new_zeros(len(batch))
     forwards, backwards = torch.zeros(len(batch), dtype=torch.int64), torch.zeros(len(batch), dtype=torch.int64)
     for strike in strikes:
-        index, largest = strike.place, int(strike.size.argmax())
+        index, largest = strike.position, int(strike.size.argmax())
         own = torch.where(strike.aims, see(strike), 0).sum(0)  # parts share no pixel
         shown[index] = torch.where(strike.aims.any(0), own, shown[index])
         if strike.size[largest] > size[index]:

@@ -63,7 +63,7 @@ def read_vocabulary(content: Mapping[str, Any], models: Sequence[str]) -> Vocabu
         tables[POOL] = _table(content["pool"], classes, "pool")
     return Vocabulary(
         classes=tuple(classes),
-        background=None if background is None else _place(background, classes, "background"),
+        background=None if background is None else _number_of(background, classes, "background"),
         tables=tables,
     )
 
@@ -74,10 +74,10 @@ def _table(table: Any, classes: Sequence[str], model: str) -> tuple[int | None, 
         table = [table.get(output) for output in range(max(table) + 1)]
     if not isinstance(table, list):
         raise BadInput(f"class file: {model}: expected a list of class names, found {type(table).__name__}")
-    return tuple(None if name is None else _place(name, classes, model) for name in table)
+    return tuple(None if name is None else _number_of(name, classes, model) for name in table)
 
 
-def _place(name: Any, classes: Sequence[str], where: str) -> int:
+def _number_of(name: Any, classes: Sequence[str], where: str) -> int:
     if name not in classes:
         raise BadInput(f"class file: {where}: unknown class '{name}'; the classes are {', '.join(classes)}")
     return list(classes).index(name)

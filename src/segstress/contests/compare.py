@@ -50,11 +50,11 @@ class CompareWork:
     def inputs(self, part: Part) -> list[Path]:
         """Return the files that one shard needs, for a worker that does not reach the folder."""
         store, kinds = ContestStore(self.folder, self.shard_size), ("maps", f"pairs-{self.metric}")
-        paths = [store.place(entrant, kind, part) for entrant in self.entrants for kind in kinds]
+        paths = [store.part_file(entrant, kind, part) for entrant in self.entrants for kind in kinds]
         return [path for path in paths if path.exists()]
 
     def _there(self, store: ContestStore, row: int, part: Part) -> bool:
-        return store.place(self.entrants[row], f"pairs-{self.metric}", part).exists()
+        return store.part_file(self.entrants[row], f"pairs-{self.metric}", part).exists()
 
     def missing(self, part: Part) -> bool:
         """Tell whether any pair of the shard is still to be compared."""

@@ -124,7 +124,7 @@ def predict(
     units = [ModelShard(*pair, number) for number, pair in enumerate(product(entrants, store.parts()))]
 
     def find() -> list[ModelShard]:
-        todo = [unit for unit in units if not store.place(unit.entrant, "rows", unit.part).exists()]
+        todo = [unit for unit in units if not store.part_file(unit.entrant, "rows", unit.part).exists()]
         progress.begin(sum(len(unit.part.images) for unit in todo))
         return todo
 
@@ -145,7 +145,7 @@ def forget_errors(store: ContestStore, entrants: list[Entrant]) -> None:
     """Let models try again where they failed."""
     for part in store.parts():
         for entrant in entrants:
-            if store.place(entrant, "rows", part).exists() and store.failed(entrant, part):
+            if store.part_file(entrant, "rows", part).exists() and store.failed(entrant, part):
                 store.forget(entrant, part)
 
 

@@ -74,39 +74,39 @@ class ContestStore:
         usable = pc.equal(self.index["status"], "ok")
         return {row["image"]: row for row in self.index.filter(pc.and_(wanted, usable)).to_pylist()}
 
-    def place(self, entrant: Entrant, kind: str, part: Part) -> Path:
+    def part_file(self, entrant: Entrant, kind: str, part: Part) -> Path:
         """Tell where one kind of a model's results for one shard lies."""
         suffix = "zst" if kind in ("maps", "begun") else "parquet"
         return self.folder / "models" / entrant.key / f"{kind}-{part.stem}.{suffix}"
 
     def write_maps(self, entrant: Entrant, part: Part, maps: dict[str, np.ndarray], rows: list[dict[str, Any]]) -> None:
         """Keep a shard's maps, then their histograms, which say that the shard is whole."""
-        write(self.place(entrant, "maps", part), pack(maps))
+        write(self.part_file(entrant, "maps", part), pack(maps))
         self.journal(entrant, part).remove()
-        write_table(self.place(entrant, "rows", part), pa.Table.from_pylist(rows, ROWS))
+        write_table(self.part_file(entrant, "rows", part), pa.Table.from_pylist(rows, ROWS))
 
     def journal(self, entrant: Entrant, part: Part) -> Journal:
         """Tell where a model's maps of a shard rest until all are there."""
-        return Journal(self.place(entrant, "begun", part))
+        return Journal(self.part_file(entrant, "begun", part))
 
     def begun(self, entrant: Entrant, part: Part) -> dict[str, np.ndarray]:
         """Return the maps that an earlier run has left of a shard that is not whole."""
-        there = self.place(entrant, "maps", part).exists()
+        there = self.part_file(entrant, "maps", part).exists()
         return (self.maps(entrant, part) if there else {}) | self.journal(entrant, part).read()
 
     def forget(self, entrant: Entrant, part: Part) -> None:
         """Let a model answer again where it failed in a shard; every comparison of the shard falls with it."""
         for path in (self.folder / "models").glob(f"*/pairs-*-{part.stem}.parquet"):
             path.unlink()
-        self.place(entrant, "rows", part).unlink()
+        self.part_file(entrant, "rows", part).unlink()
 
     def failed(self, entrant: Entrant, part: Part) -> bool:
         """Tell whether a model had an error on an image of a shard."""
-        return "error" in read_table(self.place(entrant, "rows", part))["status"].to_pylist()
+        return "error" in read_table(self.part_file(entrant, "rows", part))["status"].to_pylist()
 
     def maps(self, entrant: Entrant, part: Part) -> dict[str, np.ndarray]:
         """Return the label maps of a shard by image; an image without one had an error."""
-        path = self.place(entrant, "maps", part)
+        path = self.part_file(entrant, "maps", part)
         try:
             return unpack(path.read_bytes())
         except (OSError, BadInput) as error:
@@ -114,7 +114,7 @@ class ContestStore:
 
     def shares(self, entrant: Entrant, part: Part, classes: int) -> np.ndarray:
         """Return the share of each class in each map of a shard, NaN where there is no map."""
-        rows = read_table(self.place(entrant, "rows", part))
+        rows = read_table(self.part_file(entrant, "rows", part))
         sizes = rows["size"].to_numpy()
         shares = np.where(sizes[:, None] > 0, np.zeros((1, classes), dtype=np.float32), np.float32(np.nan))
         lists = rows["classes"].combine_chunks()
@@ -134,14 +134,14 @@ class ContestStore:
                 flat = pa.array(values.ravel())
                 column = pa.FixedSizeListArray.from_arrays(flat, values.shape[1]) if values.ndim > 1 else flat
                 columns[f"{other.key}{name}"] = column
-        write_table(self.place(entrant, f"pairs-{metric}", part), pa.table(columns))
+        write_table(self.part_file(entrant, f"pairs-{metric}", part), pa.table(columns))
 
     def scores(self, field: Sequence[Entrant], part: Part, metric: str, classes: int) -> np.ndarray:
         """Return agreement (images, defender, attacker[, classes]) of one shard, NaN where either has no map."""
         shape = (len(part.images), len(field), len(field), *((classes,) if metric in BY_CLASS else ()))
         agreements = np.full(shape, np.nan, dtype=np.float32)
         for later, entrant in enumerate(field[1:], start=1):
-            table = read_table(self.place(entrant, f"pairs-{metric}", part))
+            table = read_table(self.part_file(entrant, f"pairs-{metric}", part))
             for earlier, other in enumerate(field[:later]):
                 columns = [_values(table[f"{other.key}{name}"]) for _, name in _directions(metric)]
                 agreements[:, later, earlier], agreements[:, earlier, later] = columns[0], columns[-1]

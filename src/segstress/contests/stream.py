@@ -92,8 +92,8 @@ class StreamWork:
     def path(self, stem: str) -> Path:
         """Tell where the total of some shards is written."""
         bounds = [] if self.bounds is None else [self.bounds.low.tolist(), self.bounds.high.tolist()]
-        asked = digest([[entrant.key for entrant in self.entrants], bounds, ID_TYPE])  # no other totals fit
-        return self.folder / STREAM / f"{'candidates' if bounds else 'shares'}-{asked}-{stem}.zst"
+        question = digest([[entrant.key for entrant in self.entrants], bounds, ID_TYPE])  # no other totals fit
+        return self.folder / STREAM / f"{'candidates' if bounds else 'shares'}-{question}-{stem}.zst"
 
     @property
     def vocabulary(self) -> Vocabulary:

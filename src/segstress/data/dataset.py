@@ -95,9 +95,9 @@ class Dataset(ABC):
         """Count the images."""
         return len(self.ids())
 
-    def __getitem__(self, place: int) -> Sample:
-        """Read the image in a place, at its native size."""
-        return self.read(self.ids()[place])
+    def __getitem__(self, index: int) -> Sample:
+        """Read the image at an index, at its native size."""
+        return self.read(self.ids()[index])
 
     def __iter__(self) -> Iterator[Sample]:
         """Read every image in order; BadImage where one cannot be used."""

@@ -79,11 +79,11 @@ def _open(path: Path, stamped: str, column: str) -> tuple[pq.ParquetFile, list[i
         raise BadInput(f"{path} cannot be read as Parquet ({str(error).splitlines()[0]})") from error
     kind: Any = pa.struct(file.schema_arrow)
     for part in column.split("."):
-        place = kind.get_field_index(part) if pa.types.is_struct(kind) else -1
-        if place < 0:
-            found = ", ".join(file.schema_arrow.names)
-            raise BadInput(f"{path} has no column '{column}', only {found}; say which holds the bytes, as ?image=jpg")
-        kind = kind.field(place).type
+        index = kind.get_field_index(part) if pa.types.is_struct(kind) else -1
+        if index < 0:
+            names = ", ".join(file.schema_arrow.names)
+            raise BadInput(f"{path} has no column '{column}', only {names}; say which holds the bytes, as ?image=jpg")
+        kind = kind.field(index).type
     if not (pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
         raise BadInput(f"{path}: column '{column}' holds {kind}, expected the bytes of image files (binary)")
     sizes = (file.metadata.row_group(group).num_rows for group in range(file.num_row_groups))

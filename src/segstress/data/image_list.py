@@ -47,13 +47,13 @@ class Listed(Pool):
 
     def contents(self) -> Any:
         """Return the paths with the hashes of their files."""
-        places = {path: self._place(path) for path in self._paths}
-        hashes = file_hashes(places.values())
-        return [(path, hashes[place]) for path, place in places.items()]
+        files = {path: self._locate(path) for path in self._paths}
+        hashes = file_hashes(files.values())
+        return [(path, hashes[file]) for path, file in files.items()]
 
     def read(self, id: str) -> Sample:
         """Read one image file."""
-        return unlabelled(id, read_image(self._place(id), self.encoding))
+        return unlabelled(id, read_image(self._locate(id), self.encoding))
 
-    def _place(self, path: str) -> Path:
+    def _locate(self, path: str) -> Path:
         return path_of(path) if is_address(path) else self.root.parent / path

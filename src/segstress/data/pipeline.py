@@ -24,9 +24,9 @@ def read_blocks(
     with ThreadPoolExecutor(readers) as pool:
         begun: deque[dict[str, Future[T | str]]] = deque()
         try:
-            for place in range(len(blocks)):
-                while len(begun) <= AHEAD and place + len(begun) < len(blocks):
-                    begun.append({name: pool.submit(_or_fault, read, name) for name in blocks[place + len(begun)]})
+            for index in range(len(blocks)):
+                while len(begun) <= AHEAD and index + len(begun) < len(blocks):
+                    begun.append({name: pool.submit(_or_fault, read, name) for name in blocks[index + len(begun)]})
                 yield {name: future.result() for name, future in begun.popleft().items()}
         finally:
             pool.shutdown(cancel_futures=True)

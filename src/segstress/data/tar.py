@@ -98,10 +98,10 @@ class Tar(Pool):
         """Read one image from its place in the shard."""
         name, _, image = id.partition("/")
         shard = self._shards.get(name)
-        place = find_image(shard, image) if shard else None
-        if shard is None or place is None:
+        span = find_image(shard, image) if shard else None
+        if shard is None or span is None:
             raise BadImage(f"{self.name} has no image '{id}'")
-        return unlabelled(id, decode_image(Path(image), _bytes(shard, *place), self.encoding))
+        return unlabelled(id, decode_image(Path(image), _bytes(shard, *span), self.encoding))
 
 
 def _names(table: pa.Table) -> list[str]:
@@ -120,9 +120,9 @@ def _refuse_several(shard: Path) -> None:
         samples.setdefault(name.removesuffix(end_of(name)), set()).add(end_of(name))
     ends = next(iter(samples.values()), set())
     if len(ends) > 1 and all(other == ends for other in samples.values()):
-        found = ", ".join(sorted(ends))
+        endings = ", ".join(sorted(ends))
         raise BadInput(
-            f"{shard}: each sample has {len(ends)} images ({found}); say which to read, as ?member={min(ends)}"
+            f"{shard}: each sample has {len(ends)} images ({endings}); say which to read, as ?member={min(ends)}"
         )
 
 

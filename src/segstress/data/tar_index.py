@@ -60,14 +60,14 @@ def find_image(shard: Path, name: str) -> tuple[int, int] | None:
 def _listed(shard: Path, stamped: str) -> pa.Table:
     """List a shard that looks so; a worker opens the same shards again and again."""
     mark = _mark(shard)
-    for place in _places(shard):
-        with suppress(OSError, pa.ArrowInvalid), pa.OSFile(str(place)) as file:
+    for path in _index_files(shard):
+        with suppress(OSError, pa.ArrowInvalid), pa.OSFile(str(path)) as file:
             table = pq.ParquetFile(file).read(use_threads=False)
             if table.schema.equals(INDEX) and (table.schema.metadata or {}).get(KEY) == mark:
                 return table.combine_chunks()
-    places = dict(_walk(shard))
-    names = sorted(places)
-    columns = [names, *([places[name][part] for name in names] for part in range(2))]
+    spans = dict(_walk(shard))
+    names = sorted(spans)
+    columns = [names, *([spans[name][part] for name in names] for part in range(2))]
     table = pa.table([pa.array(*pair) for pair in zip(columns, INDEX.types, strict=True)], schema=INDEX)
     table = table.replace_schema_metadata({KEY: mark})
     if mark == _mark(shard) and shard.stat().st_mtime < time.time() - YOUNG:
@@ -92,13 +92,13 @@ def _keep(shard: Path, table: pa.Table) -> None:
     """Write an index beside its shard; in the user's cache where that folder takes none, or nowhere."""
     buffer = pa.BufferOutputStream()
     pq.write_table(table, buffer, compression="zstd")
-    for place in _places(shard):
+    for path in _index_files(shard):
         with suppress(BadInput):
-            write(place, buffer.getvalue().to_pybytes())
+            write(path, buffer.getvalue().to_pybytes())
             return
 
 
-def _places(shard: Path) -> list[Path]:
+def _index_files(shard: Path) -> list[Path]:
     """Return where an index may lie; of a shard elsewhere, in the user's cache alone."""
     kept = cache_folder() / "tar" / f"{digest(str(shard.absolute()))}.index"
     return [kept] if isinstance(shard, RemotePath) else [shard.with_name(f"{shard.name}.index"), kept]

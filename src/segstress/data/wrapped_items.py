@@ -73,10 +73,10 @@ def read_item(items: Callable[[int], Any], number: int, scale: float | None = No
 def _parts(item: Any, number: int) -> tuple[Any, Any]:
     """Take image and mask; more than two parts are passed over."""
     if isinstance(item, Mapping):
-        found = [next((item[key] for key in keys if key in item), None) for keys in (IMAGE, MASK)]
-        if found[0] is None:
+        entries = [next((item[key] for key in keys if key in item), None) for keys in (IMAGE, MASK)]
+        if entries[0] is None:
             raise BadImage(f"item {number}: expected entries 'image' and 'mask', found {sorted(map(str, item))}")
-        return found[0], found[1]
+        return entries[0], entries[1]
     if isinstance(item, Sequence) and not isinstance(item, str):
         return (item[0], item[1]) if len(item) > 1 else (item[0], None)
     return item, None

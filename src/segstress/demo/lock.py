@@ -44,12 +44,12 @@ def words(folder: Path) -> list[str]:
     """Say when the claims were locked, when the runs were begun, and which files changed between or since."""
     locked: dict[str, str] = json.loads(LOCK.read_text()) if LOCK.exists() else {}
     begun: dict[str, Any] = json.loads((folder / BEGUN).read_text()) if (folder / BEGUN).exists() else {}
-    told = [f"claims.lock is of {_last_commit(LOCK)}; " + _start(begun)]
-    for when, found in (("before the runs were begun", begun.get("claims", {})), ("by now", hashes())):
-        changed = sorted(name for name in {*locked, *found} if found and locked.get(name) != found.get(name))
+    sentences = [f"claims.lock is of {_last_commit(LOCK)}; " + _start(begun)]
+    for when, present in (("before the runs were begun", begun.get("claims", {})), ("by now", hashes())):
+        changed = sorted(name for name in {*locked, *present} if present and locked.get(name) != present.get(name))
         if changed:
-            told.append(f"Claims that differ from claims.lock {when}: {', '.join(changed)}.")
-    return told
+            sentences.append(f"Claims that differ from claims.lock {when}: {', '.join(changed)}.")
+    return sentences
 
 
 def _start(begun: dict[str, Any]) -> str:

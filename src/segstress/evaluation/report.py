@@ -40,12 +40,12 @@ def studies(folders: Iterable[Path]) -> list[Study]:
 
     What several runs hold is named by its run, so that they stand side by side."""
     runs = [(folder, Run(folder)) for folder in folders]
-    found = [(folder, sealed(annotate(study, run), run)) for folder, run in runs for study in read_studies(run)]
-    asked = Counter((study.model, study.data, study.threat) for _, study in found)
+    answered = [(folder, sealed(annotate(study, run), run)) for folder, run in runs for study in read_studies(run)]
+    repeats = Counter((study.model, study.data, study.threat) for _, study in answered)
     unique = len({folder.resolve().name for folder, _ in runs}) == len(runs)
     return [
         replace(study, model=f"{study.model} ({folder.resolve().name if unique else folder})")
-        if asked[study.model, study.data, study.threat] > 1
+        if repeats[study.model, study.data, study.threat] > 1
         else study
-        for folder, study in found
+        for folder, study in answered
     ]

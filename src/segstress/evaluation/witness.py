@@ -41,17 +41,17 @@ class Witness:
 
     def see(self, strike: Strike) -> Tensor:
         """Return what the original model predicts on each of these images."""
-        originals = self.batch.pick([strike.place] * len(strike.images))
+        originals = self.batch.pick([strike.position] * len(strike.images))
         wrong = faults(self.alone, originals, Result("any", strike.images, strike.size), {})
-        self.flaws[strike.place] = next(filter(None, (self.flaws[strike.place], *wrong)), "")
+        self.flaws[strike.position] = next(filter(None, (self.flaws[strike.position], *wrong)), "")
         seen = torch.cat([self.predict(image[None]) for image in strike.images])  # as verify will, to the last bit
-        if self.alone.parts == "objects" and self.batch.ids[strike.place] in self.keep:
+        if self.alone.parts == "objects" and self.batch.ids[strike.position] in self.keep:
             self._keep(strike, seen, (seen != originals.labels) | ~strike.aims)
         return seen
 
     def _keep(self, strike: Strike, seen: Tensor, fallen: Tensor) -> None:
         """Keep the erased object of the lowest hash, of these and of what was kept before."""
-        id_ = self.batch.ids[strike.place]
+        id_ = self.batch.ids[strike.position]
         erased = fallen.flatten(1).all(1).nonzero()[:, 0].tolist()
         indices = {example_key(strike.numbers[index], id_): index for index in erased}
         before = [key for key in self.kept if key.partition("|")[2] == id_]

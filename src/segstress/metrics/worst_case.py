@@ -131,7 +131,7 @@ def _sweep(
 
 def _values(counts: np.ndarray, answered: np.ndarray, score: ImageScore) -> np.ndarray:
     """Return the scores, infinite where there is no candidate; attack by attack, since a score takes much memory."""
-    scores = np.stack([score(each) for each in counts])
+    scores = np.stack([score(attack) for attack in counts])
     return _nan_last(np.where(_candidates(counts, answered), scores, np.inf))
 
 

@@ -61,7 +61,7 @@ def framework(extra: str) -> Iterator[None]:
         yield
     except Exception as error:  # what a broken package raises at import has no other base in common
         _remove(extra, before)
-        if isinstance(error, ModuleNotFoundError) and not _found(str(error.name)):
+        if isinstance(error, ModuleNotFoundError) and not _is_installed(str(error.name)):
             needed = str(error.name)  # the package's own dependency, as it says nothing of what it lacks
             raise BadInput(f"this model needs {needed}, which is not installed: {_pip(extra)}") from error
         raise BadInput(f"{_installed(extra)}: installed, but its import fails: {_said(error)}") from error
@@ -73,7 +73,7 @@ def declare_operators() -> torch.library.Library | None:
 
     A CUDA build beside a CPU torch, which is what pip installs, else fails at import and takes all that import it
     along. No segmentation network calls the two. The result is remembered: what it declares lives as long as it."""
-    if "torchvision" in sys.modules or not _found("torchvision") or _compiled():
+    if "torchvision" in sys.modules or not _is_installed("torchvision") or _compiled():
         return None
     library = torch.library.Library("torchvision", "FRAGMENT")
     for name in ("nms", "qnms"):
@@ -97,7 +97,7 @@ def _compiled() -> bool:
 
 def _check(package: Package, extra: str) -> None:
     """Refuse a package that is absent or of a version that does not serve."""
-    if not _found(package.module):
+    if not _is_installed(package.module):
         raise BadInput(f"this model needs {package.module}, which is not installed: {_pip(extra)}")
     version = _version(package)
     if version and not _key(package.least) <= _key(version) < (_key(package.below) or (sys.maxsize,)):
@@ -105,7 +105,7 @@ def _check(package: Package, extra: str) -> None:
         raise BadInput(f"this model needs {package.module} {wanted}, found {version}: {_pip(extra, '--upgrade ')}")
 
 
-def _found(module: str) -> bool:
+def _is_installed(module: str) -> bool:
     """Say whether there is such a module; its parents are not imported."""
     top = module.partition(".")[0]
     if module in sys.modules or top in sys.modules:

@@ -1,4 +1,4 @@
-"""Heads of networks that frameworks make: told as training asks ours for them, `heads(images)`, `head_parameters()`."""
+"""Heads of networks that frameworks make, offered as training asks ours: `heads(images)`, `head_parameters()`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 def tell_heads(network: nn.Module, *parts: str, answer: Callable[[Any], Mapping[str, Tensor]]) -> nn.Module:
     """Let a network tell which parts are heads, those that it has, and what each says; its weights keep their names."""
-    told = {"heads": partial(_heads, network, answer), "head_parameters": partial(_parameters, network, parts)}
-    network.__dict__.update(told)
+    methods = {"heads": partial(_heads, network, answer), "head_parameters": partial(_parameters, network, parts)}
+    network.__dict__.update(methods)
     return network
 
 

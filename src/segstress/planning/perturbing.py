@@ -14,7 +14,7 @@ from .weighting import class_weights
 
 # setting -> field of the threat
 THREAT = {"eps": "radius", "norm": "norm", "enough": "enough", "target": "target", "reference": "reference"}
-PLACE = ("region", "aim", "weights", "keep", "draws", "clip")  # settings of the attack rather than of its algorithm
+OUTER = ("region", "aim", "weights", "keep", "draws", "clip")  # settings of the attack rather than of its algorithm
 
 
 def read_perturbation(spec: Spec, defaults: Mapping[str, Any]) -> Perturbation:
@@ -30,7 +30,7 @@ def read_perturbation(spec: Spec, defaults: Mapping[str, Any]) -> Perturbation:
     given = attacks.read(spec if isinstance(spec, str) else {"kind": spec["attack"], **_without(spec, "attack")})
     settings = {**defaults, **given}
     threat = {field: settings.pop(key) for key, field in THREAT.items() if key in settings}
-    options = {key: settings.pop(key) for key in PLACE if key in settings}
+    options = {key: settings.pop(key) for key in OUTER if key in settings}
     algorithm = attacks.build(settings)
     if "weights" not in given and not needs_weights(algorithm):
         options.pop("weights", None)  # a plan's weights are for those that were published with them

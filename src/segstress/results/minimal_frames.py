@@ -11,12 +11,12 @@ from .run import Run
 from .studies import beside, frame_of
 from .study import Frame
 
-Found = tuple[str, str, str, str, str]  # model, data, attack, threshold, image
+FrameKey = tuple[str, str, str, str, str]  # model, data, attack, threshold, image
 
 
-def read_frames(run: Run) -> Mapping[Found, Frame]:
+def read_frames(run: Run) -> Mapping[FrameKey, Frame]:
     """Return the image before and after each search, where pictures were kept; by what it belongs to."""
-    frames: dict[Found, Frame] = {}
+    frames: dict[FrameKey, Frame] = {}
     for clean in (cell for cell in run.cells if cell.perturbation["kind"] == "clean"):
         for cell in (cell for cell in run.cells if beside(cell, clean) and cell is not clean):
             frames |= _frames(run, clean, cell)
@@ -31,7 +31,7 @@ def palettes(run: Run) -> dict[str, list[tuple[int, int, int]]]:
     }
 
 
-def _frames(run: Run, clean: Cell, cell: Cell) -> Iterator[tuple[Found, Frame]]:
+def _frames(run: Run, clean: Cell, cell: Cell) -> Iterator[tuple[FrameKey, Frame]]:
     change = run.perturbations[cell.key]
     if change.threat is None or math.isfinite(change.threat.radius):
         return

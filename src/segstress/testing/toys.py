@@ -16,17 +16,17 @@ from torch import Tensor, nn
 from ..core import Batch, stream
 
 M = TypeVar("M", bound=nn.Module)
-_place: ContextVar[str] = ContextVar("place", default="cpu")
+_device: ContextVar[str] = ContextVar("device", default="cpu")
 
 
 @contextmanager
 def toys_on(device: str) -> Iterator[None]:
     """Make toy problems on a device; their numbers are drawn on the CPU, so that they are the same everywhere."""
-    token = _place.set(device)
+    token = _device.set(device)
     try:
         yield
     finally:
-        _place.reset(token)
+        _device.reset(token)
 
 
 def toy_model(classes: int = 4, seed: int = 0) -> nn.Module:
@@ -49,7 +49,7 @@ def _draw_weights(network: M, seed: int) -> M:
             layer.weight.copy_(scale * torch.randn(layer.weight.shape, generator=generator))
             if layer.bias is not None:
                 layer.bias.copy_(-0.5 * layer.weight.flatten(1).sum(1))
-    return network.double().eval().to(_place.get())
+    return network.double().eval().to(_device.get())
 
 
 def toy_batch(model: nn.Module, count: int = 3, side: int = 12, *, wide: bool = True, seed: int = 0) -> Batch:

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from ..core import Batch, settings
 from ..metrics import predict
-from .recipes import PGD, Harm, Losses, Make, Share, chosen, cross_entropy, hits, mix, recipes
+from .recipes import PGD, Harm, Losses, Make, Share, cross_entropy, hits, mix, perturbed_indices, recipes
 from .trainee import Trainee, bare
 
 BRANCHES = ("main", "fragile", "mask")
@@ -69,7 +69,7 @@ class DDC:
         """Return cross-entropy of the branches joined by the mask, and of the mask itself."""
         harmed = harm(batch)
         fragile = join_prediction(network, harmed.images) != join_prediction(network, batch.images)
-        indices = chosen(len(batch), first, self.share)
+        indices = perturbed_indices(len(batch), first, self.share)
         fragile[indices] = False  # attacked pixels belong to the main branch, all of them
         mixed = mix(batch, indices, lambda part: harmed.pick(indices))
         network.train()

@@ -69,7 +69,7 @@ class Adversarial:
 
     def loss(self, network: Trainee, batch: Batch, first: int, harm: Harm) -> Losses:
         """Return the cross-entropy of every head on the mixed batch."""
-        mixed = mix(batch, chosen(len(batch), first, self.share), harm)
+        mixed = mix(batch, perturbed_indices(len(batch), first, self.share), harm)
         heads = network.heads(mixed.images)
         main = heads.pop("main")
         valid = cross_entropy(main, mixed)
@@ -106,7 +106,7 @@ recipes.preset(
 )
 
 
-def chosen(count: int, first: int, share: float) -> list[int]:
+def perturbed_indices(count: int, first: int, share: float) -> list[int]:
     """Return indices of images to attack, spread evenly over all that training sees, whatever a batch's size."""
     return [index for index in range(count) if floor((first + index + 1) * share) > floor((first + index) * share)]
 

@@ -85,7 +85,7 @@ class Session:
             "palette": [list(colour) for colour in self.palette],
             "void": self.void,
             "trials": [self._show(trial) for trial in dealt.trials],
-            "done": [self._told(row) for row in self.current(rater)] if server else [],
+            "done": [self._public_row(row) for row in self.current(rater)] if server else [],
         }
 
     def _show(self, trial: Trial) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class Session:
             self._name(image, source)
 
     @staticmethod
-    def _told(row: Mapping[str, Any]) -> dict[str, Any]:
+    def _public_row(row: Mapping[str, Any]) -> dict[str, Any]:
         return {key: row.get(key) for key in ("id", "trial", "choice", "sequence")}
 
     def current(self, rater: str) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from torch import nn
 
 from segstress.attacks import Attack, Problem, View, attacks, losses
 from segstress.attacks.losses.annealed import FIRST, LAST
-from segstress.attacks.presets import ANNEALED
+from segstress.attacks.presets.annealed import ANNEALED
 from segstress.core import Threat
 from segstress.metrics.counts import count
 from segstress.metrics.scores import image_miou

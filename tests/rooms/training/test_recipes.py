@@ -13,7 +13,7 @@ from torch.nn import functional
 from segstress.core import BadInput, Batch
 from segstress.training import recipes
 from segstress.training.ddc import join_prediction
-from segstress.training.recipes import chosen
+from segstress.training.recipes import perturbed_indices
 from segstress.training.trainee import Trainee
 
 from .networks import grouped
@@ -44,9 +44,9 @@ class Harm:
 def test_share_is_exact_however_batches_are_cut(share, sizes):
     first, cut = 0, []
     for size in sizes:
-        cut += [first + place for place in chosen(size, first, share)]
+        cut += [first + index for index in perturbed_indices(size, first, share)]
         first += size
-    assert cut == chosen(first, 0, share)
+    assert cut == perturbed_indices(first, 0, share)
     assert abs(len(cut) - share * first) < 1
 
 

@@ -64,7 +64,7 @@ def easiest_rivals(problem: Problem, radius: Float[Tensor, " b"], classes: int) 
     """Find the class that every pixel reaches first: the clean gap over what it gains if all pixels go there at once.
 
     Two looks a class, in which the gain is measured at the radius and not by the slope, which bends before it."""
-    allowed, clean, ways = problem.feasible, problem.start(False), []
+    allowed, clean, distances = problem.feasible, problem.start(False), []
     for rival in range(classes):
         leads: list[Pixels] = []
         lead = partial(_lead, rival, leads)
@@ -72,8 +72,8 @@ def easiest_rivals(problem: Problem, radius: Float[Tensor, " b"], classes: int) 
         problem.peek(per_image(radius) * uphill, lead, radius=radius)
         gap, gain = -leads[0], leads[-1] - leads[0]
         way = gap.clamp(min=0) / gain.clamp(min=1e-12)
-        ways.append(torch.where(problem.labels == rival, torch.inf, way))
-    return torch.stack(ways, 1).argmin(1)
+        distances.append(torch.where(problem.labels == rival, torch.inf, way))
+    return torch.stack(distances, 1).argmin(1)
 
 
 def _lead(rival: int, leads: list[Pixels], view: View) -> Pixels:
