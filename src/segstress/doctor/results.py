@@ -15,6 +15,7 @@ from .flag import Flag
 LARGE = 64 / 255  # a linf radius at which nothing should be left
 LEFT = 0.05  # accuracy that may be left there
 MUCH = 0.02  # accuracy by which more steps, or another schedule, may still help
+APART = 0.75  # share of one attack's accuracy that a twin with other steps may leave; robust models: 0.97 (shapes:val)
 BEATEN = 0.002  # accuracy by which an attack without gradients may beat those with
 CONVERGED = 20  # steps from which on more should not help much
 MASKED = "the gradients probably mislead (gradient masking), so the figures flatter the model"
@@ -26,7 +27,7 @@ def doubt(study: Study, changes: Iterable[Perturbation]) -> list[Flag]:
     """Return every doubt that the outcomes of a study raise; their attacks are among the changes."""
     named = {change.name: change for change in changes if str(change.threat) == study.threat and _everywhere(change)}
     tried = [(named[outcome.label], outcome) for outcome in study.outcomes if outcome.label in named]
-    checks = (_black_box, _large_radius, _more_steps, _schedule)
+    checks = (_black_box, _large_radius, _more_steps, _step_length, _schedule)
     return [flag for check in checks for flag in check(study, tried)]
 
 
@@ -58,7 +59,7 @@ def _large_radius(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
 
 def _more_steps(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
     for few, many in _pairs(tried, "steps"):
-        if few[0] >= CONVERGED:
+        if few[0][0] >= CONVERGED:
             before, after = _compare(study, [few[1]], [many[1]])
             if after < before - MUCH:
                 yield Flag(
@@ -67,6 +68,19 @@ def _more_steps(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
                     "the attack has not converged, so still more steps would find still more",
                     "double the steps until the figures stay",
                 )
+
+
+def _step_length(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
+    """Hold two attacks against each other that climb the same loss by steps of other lengths."""
+    for (_, one), (_, other) in _pairs(tried, "longest", "steps"):
+        left, left_other = _compare(study, [one], [other])
+        if abs(left - left_other) > MUCH and min(left, left_other) < APART * max(left, left_other):
+            yield Flag(
+                "step-length",
+                f"{one.label} leaves {left:.1%} accuracy where {other.label} leaves {left_other:.1%}",
+                "on this model it depends on the steps where a search gets stuck, so others may find still more",
+                "run --battery published too, and other seeds (--seed), and report what is lower image by image",
+            )
 
 
 def _schedule(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
@@ -81,14 +95,14 @@ def _schedule(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
             )
 
 
-def _pairs(tried: Sequence[Tried], setting: str) -> Iterator[tuple[tuple[Any, Outcome], tuple[Any, Outcome]]]:
-    """Yield the two largest values of a setting with their outcomes, for all that differ in nothing else."""
+def _pairs(tried: Sequence[Tried], *names: str) -> Iterator[tuple[tuple[Any, Outcome], tuple[Any, Outcome]]]:
+    """Yield the two largest values of settings with their outcomes, for all that differ in nothing else."""
     alike: dict[str, list[tuple[Any, Outcome]]] = {}
     for attack, outcome in tried:
         plain = to_plain(attack)
-        if setting in plain["algorithm"]:
-            value = plain["algorithm"].pop(setting)
-            alike.setdefault(digest(plain), []).append((value, outcome))
+        if all(name in plain["algorithm"] for name in names):
+            values = tuple(plain["algorithm"].pop(name) for name in names)
+            alike.setdefault(digest(plain), []).append((values, outcome))
     for group in alike.values():
         if len(group) > 1:
             smaller, larger = sorted(group, key=lambda pair: pair[0])[-2:]

@@ -174,6 +174,22 @@ class TestResults:
         masked = replace(study, outcomes=(harmless, constant))
         assert [flag.name for flag in doubt(masked, plan.changes())] == ["radius-schedule"]
 
+    def test_attacks_that_differ_in_their_steps_alone_should_leave_about_the_same(self, tmp_path):
+        pair = ["annealed-error?steps=2&longest=0.5", "annealed-error?steps=3"]
+        plan = read_plan(asked("compact:cnn-pgd-at-100", *pair, eps="4/255"))
+        evaluate(plan, tmp_path / "run", ALONE)
+        (study,) = studies([tmp_path / "run"])
+        short, long = study.outcomes
+        assert doubt(study, plan.changes()) == []
+        for harmed in (0, 1):  # whichever of the two gets further
+            counts = [{("accuracy", "all"): study.clean["all"] // (4 if which == harmed else 1)} for which in (0, 1)]
+            apart = replace(study, outcomes=tuple(map(_with_counts, (short, long), counts)))
+            assert [flag.name for flag in doubt(apart, plan.changes())] == ["step-length"]
+
+
+def _with_counts(outcome, counts):
+    return replace(outcome, counts=counts)
+
 
 def test_command_line_prints_flags_and_leaves_with_one(segstress):
     said = segstress("doctor", "--model", planted("Soft"), "--data", DATA, "--quick")
