@@ -126,7 +126,7 @@ class Problem:
         return self._smallest[next(iter(self._smallest)) if goal is None else goal].score
 
     def forget_failures(self) -> None:
-        """Put the clean image in the index of every smallest delta that does not do enough."""
+        """Put the clean image in place of every smallest delta that does not do enough."""
         for smallest in self._smallest.values():
             smallest.forget_failures()
 

@@ -58,7 +58,7 @@ class SmallestTracker:
         self.delta = torch.where(per_image(better), delta, self.delta)
 
     def forget_failures(self) -> None:
-        """Put the clean image in the place of every delta that does not do enough."""
+        """Put the clean image in place of every delta that does not do enough."""
         self.delta = torch.where(per_image(self.success), self.delta, 0)
 
 

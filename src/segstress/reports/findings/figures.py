@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from ...metrics.intervals import Interval
-from ..kit.drawing import LINES, SOFT, STYLE, Drawing, canvas, strokes
+from ..kit.drawing import LINES, SOFT, Drawing, canvas, strokes, style
 
 Points = Mapping[str, Mapping[str, Interval]]  # row -> series -> figure
 MARKS = "os^"  # once the colours are used up
@@ -31,7 +31,7 @@ class Words:
 def points(words: Words, rows: Points, mark: float | None = None, unit: float = 100) -> Drawing:
     """Draw each row's figures with their intervals; a dotted line marks what they are to be held against."""
     series = list(dict.fromkeys(name for row in rows.values() for name in row))
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(style()):
         figure, (axis,) = canvas(0.7 + 0.07 * len(series) + len(rows) * (0.25 + 0.04 * len(series)))
         for (number, name), stroke in zip(enumerate(series), strokes(len(series)), strict=True):
             shift = 0.7 * ((number + 0.5) / len(series) - 0.5)  # side by side within the row
@@ -59,7 +59,7 @@ def points(words: Words, rows: Points, mark: float | None = None, unit: float = 
 
 def curves(words: Words, lines: Mapping[str, Line], *, steps: bool = False, logarithmic: bool = False) -> Drawing:
     """Draw one curve for each name; as stairs where each value holds up to the next."""
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(style()):
         figure, (axis,) = canvas(3.4)
         for (name, (across, up)), stroke in zip(lines.items(), strokes(len(lines)), strict=True):
             drawn = {"drawstyle": "steps-post"} if steps else {"marker": "o", "markersize": 4}

@@ -15,6 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from .font import families
+
 INK, PAPER = "#23272e", "#ffffff"
 CALM, HARM = "#3572b0", "#c9512f"  # clean, worst case; told apart by colour-blind readers too
 PALE = "#e3a691"  # harm shared by several
@@ -25,7 +27,6 @@ PERCENT = FuncFormatter(lambda share, _: f"{100 * share:.3g}")  # 2.5 beside 5, 
 THEME = {"--ink": INK, "--paper": PAPER, "--calm": CALM, "--harm": HARM, "--pale": PALE}  # the page's variables
 
 STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",  # ships with matplotlib, so the layout is the same everywhere
     "font.size": 9,
     "text.color": INK,
     "text.parse_math": False,  # a dollar sign in a name is a dollar sign
@@ -42,6 +43,11 @@ STYLE: dict[Any, Any] = {
     "svg.hashsalt": "segstress",  # equal studies give equal bytes
     "pdf.fonttype": 42,
 }
+
+
+def style() -> dict[Any, Any]:
+    """Return what figures are made with."""
+    return STYLE | {"font.family": families()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +71,9 @@ class Drawing:
 
     def _render(self, kind: str, metadata: dict[str, Any]) -> bytes:
         file = io.BytesIO()
-        with mpl.rc_context(STYLE):
+        with mpl.rc_context(style()):
             self.figure.savefig(file, format=kind, metadata=metadata)
+        self.figure.set_layout_engine("none")  # what was laid out for the first file stays for the second
         return file.getvalue()
 
     def inline(self, prefix: str) -> str:

@@ -21,7 +21,7 @@ from markupsafe import Markup
 from PIL import Image
 
 from ...core import BadInput
-from .drawing import STYLE, Drawing
+from .drawing import Drawing, style
 from .export import to_csv, to_json, to_latex, to_parquet
 from .pictures import GalleryPicture, Strip, is_large, write_copy
 from .table import Table
@@ -73,7 +73,7 @@ class PageFiles:
         """Make tables or figures one by one; what fails is noted, and the others are made all the same."""
         for name, make in makers.items():
             made: list[Made] = []
-            with self._noting(sort, part, name), mpl.rc_context(STYLE):
+            with self._noting(sort, part, name), mpl.rc_context(style()):
                 given = make(data)
                 made += [given] if isinstance(given, sort) else given or ()
             yield from made

@@ -10,7 +10,7 @@ import matplotlib as mpl
 
 from ...metrics.intervals import Interval
 from ...results.local import LocalResult, relative_loss
-from ..kit.drawing import CALM, HARM, INK, PERCENT, STYLE, Drawing, canvas
+from ..kit.drawing import CALM, HARM, INK, PERCENT, Drawing, canvas, style
 from ..kit.naming import percent
 from ..kit.table import Column, Rows, Table
 
@@ -88,7 +88,7 @@ def table(steps: Sequence[Step], first: str, second: str) -> Table:
 
 def drawing(steps: Sequence[Step], first: str, second: str) -> Drawing:
     """Draw the three errors against the weight of the first model (arXiv:2504.01632, figure 11)."""
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(style()):
         figure, (axis,) = canvas(3.2)
         weights = [step.weight for step in steps]
         lines = (("clean error", INK, "clean"), ("CE_Nat", CALM, "natural"), ("CE_Adv", HARM, "adversarial"))
