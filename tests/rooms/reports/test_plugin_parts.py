@@ -18,30 +18,30 @@ from segstress.reports.study import drawings, tables
 from segstress.reports.study.layout import LAYOUT
 
 METRIC = '''
-"""Dice, as a user would add it."""
+"""The Sorensen index, as a user would add it."""
 
 from segstress.metrics import declare, metrics, over_images, over_pool, ratio
 from segstress.metrics.scores import columns
 
 
-def image_dice(counts):
+def image_sorensen(counts):
     hits, predicted, actual = columns(counts)
     return ratio(2 * hits.sum(-1), (predicted + actual).sum(-1))
 
 
-@metrics.register("dice")
+@metrics.register("sorensen")
 @over_images
-def dice(counts):
-    """Dice: twice the hits over predicted plus actual pixels of an image, mean over images."""
-    return image_dice(counts)
+def sorensen(counts):
+    """Sorensen: twice the hits over predicted plus actual pixels of an image, mean over images."""
+    return image_sorensen(counts)
 
 
-@metrics.register("pooled_dice")
+@metrics.register("pooled_sorensen")
 @declare(goal="miou", pooled=True, headline=False)
 @over_pool
-def pooled_dice(counts):
-    """Pooled Dice: twice the hits over predicted plus actual pixels of all images."""
-    return image_dice(counts)
+def pooled_sorensen(counts):
+    """Pooled Sorensen: twice the hits over predicted plus actual pixels of all images."""
+    return image_sorensen(counts)
 '''
 PARTS = '''
 """A table and a figure, as a user would add them, and one of each that fails."""
@@ -91,11 +91,16 @@ def segstress(*arguments: str) -> str:
     return done.stdout
 
 
-def attack(folder: Path, source: str) -> tuple[str, Path]:
-    """A tiny run with a plug-in; what it prints, and its report."""
-    (folder / "plugin.py").write_text(source)
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """A tiny run with plug-ins, ours and those that the docs show; what it prints, and its report."""
+    folder = tmp_path_factory.mktemp("plugin")
+    examples = re.findall(r"```python\n(.*?)```", DOCS.read_text(), flags=re.DOTALL)
+    (folder / "plugin.py").write_text("\n".join([PARTS, *examples]))
+    (folder / "dice.py").write_text(METRIC)
     run = ["attack", "--model", "compact:cnn-normal", "--data", "shapes:test", "--limit", "2", "--workers", "1"]
     run += ["--attack", "pgd?steps=2,fgsm", "--eps", "8/255", "--plugin", str(folder / "plugin.py")]
+    run += ["--plugin", str(folder / "dice.py")]
     printed = segstress(*run, "--out", str(folder / "run"))
     return printed, folder / "run" / "report"
 
@@ -105,32 +110,31 @@ def rows(report: Path, table: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_a_metric_of_a_plugin_is_in_every_report(tmp_path: Path) -> None:
-    printed, report = attack(tmp_path, METRIC)
-    assert "dice" in printed
+def test_a_metric_of_a_plugin_is_in_every_report(attacked: tuple[str, Path]) -> None:
+    printed, report = attacked
+    assert "sorensen" in printed
     text = (report / "index.html").read_text()
-    assert "Dice[void=" in text
-    assert "failed" not in text
+    assert "Sorensen[void=" in text
+    assert text.count("failed and is left out") == 1, "the faulty figure alone"
     robust = {row["figure"]: row for row in rows(report, "robust")}
-    for name in ("dice", "pooled_dice"):
+    for name in ("sorensen", "pooled_sorensen"):
         clean, worst = (robust[name][state] for state in ("clean", "worst"))
         assert 0 <= float(robust[name]["worst_low"]) <= float(worst) <= float(robust[name]["worst_high"])
         assert float(worst) < float(clean)
     perturbed = rows(report, "perturbations")
-    assert float(robust["dice"]["worst"]) <= min(float(row["dice"]) for row in perturbed)
-    (run,) = json.loads(segstress("report", str(tmp_path / "run"), "--json"))["runs"]
-    assert run["worst_case"]["dice"] == pytest.approx(float(robust["dice"]["worst"]), abs=1e-5)
-    assert run["worst_case"]["pooled_dice"] <= run["worst_case"]["pooled_dice_selected"]
-    assert run["headline"] == ["accuracy", "cmiou", "nmiou", "dice"]
+    assert float(robust["sorensen"]["worst"]) <= min(float(row["sorensen"]) for row in perturbed)
+    (run,) = json.loads(segstress("report", str(report.parent), "--json"))["runs"]
+    assert run["worst_case"]["sorensen"] == pytest.approx(float(robust["sorensen"]["worst"]), abs=1e-5)
+    assert run["worst_case"]["pooled_sorensen"] <= run["worst_case"]["pooled_sorensen_selected"]
+    assert run["headline"] == ["accuracy", "cmiou", "nmiou", "dice", "sorensen"]
     for part in ("clean", "worst_case", "constant", "definitions"):
-        assert {"dice", "pooled_dice"} <= set(run[part])
-    assert all({"dice", "pooled_dice"} <= set(figures) for figures in run["perturbations"].values())
-    assert [row["dice"] for row in rows(report, "leave_out")]
+        assert {"sorensen", "pooled_sorensen"} <= set(run[part])
+    assert all({"sorensen", "pooled_sorensen"} <= set(figures) for figures in run["perturbations"].values())
+    assert [row["sorensen"] for row in rows(report, "leave_out")]
 
 
-def test_a_table_and_a_figure_of_a_plugin_are_in_the_page_and_in_files(tmp_path: Path) -> None:
-    examples = re.findall(r"```python\n(.*?)```", DOCS.read_text(), flags=re.DOTALL)
-    _, report = attack(tmp_path, "\n".join([PARTS, *examples]))
+def test_a_table_and_a_figure_of_a_plugin_are_in_the_page_and_in_files(attacked: tuple[str, Path]) -> None:
+    _, report = attacked
     text = (report / "index.html").read_text()
     for words in ("Right before and after", "From a plug-in.", "Bars of a plug-in", "Clean above worst case."):
         assert words in text

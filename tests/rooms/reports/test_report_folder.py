@@ -62,10 +62,8 @@ def test_every_table_and_figure_is_written(page: Path) -> None:
 
 def test_several_models_and_radii_are_shown_together(real: Study, tmp_path: Path) -> None:
     studies = [real, sample_study.study(images=12, radius=2, scale=0.3), sample_study.study("sturdy", 12, scale=0.5)]
-    text = write(studies, tmp_path / "one", "demo").read_text()
-    assert text == write(studies, tmp_path / "two", "demo").read_text()
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
-    names = {path.name for part in ("tables", "figures") for path in (tmp_path / "one" / part).iterdir()}
+    text = write(studies, tmp_path, "demo").read_text()
+    names = {path.name for part in ("tables", "figures") for path in (tmp_path / part).iterdir()}
     curve, grid = "cnn-normal-shapes-test-linf-radii", "shapes-test-linf-8-255-on-all"
     assert {f"{name}.{suffix}" for name in (curve, grid) for suffix in ("svg", "pdf")} <= names
     assert {f"{name}.{suffix}" for name in (curve, "pairs") for suffix in ("csv", "tex")} <= names
