@@ -16,6 +16,7 @@ from .yaml_text import parse_yaml
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 Spec = str | Mapping[str, Any]
+PACKAGE = __name__.partition(".")[0]
 
 
 class Entry(NamedTuple):
@@ -48,7 +49,7 @@ class Registry(Generic[T]):
 
     def _add(self, name: str, entry: Entry) -> None:
         known = self._entries.get(name)
-        if known is not None and known.make.__qualname__ != entry.make.__qualname__:
+        if known is not None and not _is_same(known.make, entry.make):
             raise BadInput(
                 f"{self.noun} '{name}' is registered twice: {known.make.__module__}, {entry.make.__module__}"
             )
@@ -179,3 +180,9 @@ def _explain(error: pydantic.ValidationError, make: Any) -> str:
         return f"setting '{setting}' is missing"
     message = fault["msg"].removeprefix("Value error, ")
     return f"{setting}: {message}, found {fault['input']!r}" if setting and fault["type"] != "value_error" else message
+
+
+def _is_same(known: Callable[..., Any], new: Callable[..., Any]) -> bool:
+    """Tell whether a source was only imported again, as plug-ins are; what comes with the package gives up no name."""
+    ours = known.__module__.partition(".")[0] == PACKAGE
+    return known.__qualname__ == new.__qualname__ and (not ours or known.__module__ == new.__module__)

@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 
+from segstress.attacks import losses
 from segstress.core import BadInput, Registry, digest, import_source, settings, to_plain
 
 
@@ -70,6 +71,18 @@ def test_mistakes_get_one_line(fruits, spec, message):
 def test_a_name_is_given_once(fruits):
     with pytest.raises(BadInput, match="registered twice"):
         fruits.register("apple")(lambda: None)
+
+
+def test_a_plug_in_cannot_take_a_name_of_the_package_by_a_function_that_is_called_alike(tmp_path):
+    ours = losses.get("annealed-error")
+    plugin = tmp_path / "plugin.py"
+    plugin.write_text(
+        "from segstress.attacks import losses\n\n\n"
+        f"@losses.register('annealed-error')\ndef {ours.__name__}(view):\n    return -view.distance\n"
+    )
+    with pytest.raises(BadInput, match="registered twice"):
+        import_source(str(plugin))
+    assert losses.get("annealed-error") is ours
 
 
 def test_settings_are_frozen_and_travel(fruits):
