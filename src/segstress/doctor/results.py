@@ -15,7 +15,8 @@ from .flag import Flag
 LARGE = 64 / 255  # a linf radius at which nothing should be left
 LEFT = 0.05  # accuracy that may be left there
 MUCH = 0.02  # accuracy by which more steps, or another schedule, may still help
-APART = 0.75  # share of one attack's accuracy that a twin with other steps may leave; robust models: 0.97 (shapes:val)
+APART = 0.9  # share of what the better of two alike attacks leaves that both must leave together
+LITTLE = 0.005  # accuracy that they may take together whatever the share
 BEATEN = 0.002  # accuracy by which an attack without gradients may beat those with
 CONVERGED = 20  # steps from which on more should not help much
 MASKED = "the gradients probably mislead (gradient masking), so the figures flatter the model"
@@ -71,14 +72,14 @@ def _more_steps(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
 
 
 def _step_length(study: Study, tried: Sequence[Tried]) -> Iterator[Flag]:
-    """Hold two attacks against each other that climb the same loss by steps of other lengths."""
+    """Look at two attacks that climb the same loss by steps of other lengths: does either miss what the other finds?"""
     for (_, one), (_, other) in _pairs(tried, "longest", "steps"):
-        left, left_other = _compare(study, [one], [other])
-        if abs(left - left_other) > MUCH and min(left, left_other) < APART * max(left, left_other):
+        alone, together = min(_compare(study, [one], [other])), _together(study, one, other)
+        if together < min(APART * alone, alone - LITTLE):
             yield Flag(
                 "step-length",
-                f"{one.label} leaves {left:.1%} accuracy where {other.label} leaves {left_other:.1%}",
-                "on this model it depends on the steps where a search gets stuck, so others may find still more",
+                f"{one.label} and {other.label} leave {alone:.1%} accuracy at the best alone, {together:.1%} together",
+                "where a search gets stuck depends on its steps, on this model, so others may find still more",
                 "run --battery published too, and other seeds (--seed), and report what is lower image by image",
             )
 
@@ -117,6 +118,13 @@ def _compare(study: Study, some: Sequence[Outcome], others: Sequence[Outcome]) -
     if not total:
         return np.nan, np.nan
     return float(right[both].sum() / total), float(right_others[both].sum() / total)
+
+
+def _together(study: Study, one: Outcome, other: Outcome) -> float:
+    """Return the accuracy under the worse of two attacks, on the images that both answered."""
+    (right, answered), (right_other, answered_other) = _worst(study, [one]), _worst(study, [other])
+    both = answered & answered_other
+    return float(np.minimum(right, right_other)[both].sum() / max(study.clean["all"][both][..., ACTUAL].sum(), 1))
 
 
 def _worst(study: Study, outcomes: Sequence[Outcome]) -> tuple[np.ndarray, np.ndarray]:
