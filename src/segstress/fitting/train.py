@@ -14,7 +14,7 @@ from pydantic import Field
 from torch import nn
 
 from ..core import BadInput, Seed, import_source, settings, to_plain
-from ..core.files import alone, write
+from ..core.files import write
 from ..core.quantities import Count, Threads
 from ..data import load as load_data
 from ..models import models
@@ -25,6 +25,7 @@ from ..runtime import RunOptions
 from ..runtime.elsewhere import named_files
 from ..runtime.executors import ray_cluster
 from ..runtime.launch import launch, leads
+from ..runtime.sharing import share
 from ..training import (
     Augmentation,
     Backbone,
@@ -75,7 +76,7 @@ def train(plan: TrainingPlan, out: Path, watcher: Watcher | None = None, command
     """Train as the plan says, from wherever its folder stands; returns the checkpoint of the last epoch."""
     for plugin in plan.plugins:
         import_source(plugin)
-    with alone(out) if leads() else nullcontext():
+    with share(out, "") if leads() else nullcontext():
         if leads():
             _admit(plan, out)
         launch(

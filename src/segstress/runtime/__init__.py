@@ -4,6 +4,7 @@ from .cell import SCHEMA, Cell, Unit
 from .checksums import checksum, read_json, read_text, write_json, write_text
 from .executors import Executor, start_executor
 from .local_executor import Local, refuse_rerun
+from .mirror import mirrored
 from .numerics import Numerics, other_rounding, record, record_elsewhere, recorded
 from .options import Progress, RunOptions
 from .parquet import read_table, write_table
@@ -23,6 +24,7 @@ __all__ = [
     "Store",
     "Unit",
     "checksum",
+    "mirrored",
     "other_rounding",
     "read_json",
     "read_table",

@@ -1,0 +1,245 @@
+"""A run at an address (`s3://bucket/mine`): worked on in a folder of this machine that is kept alike.
+
+Whoever writes there, worker processes too, knows only the folder. A thread looks every few seconds for what is new in
+it, or gone, and lets the address follow in an order that leaves a whole run there at every moment: a seal or manifest
+that no longer holds goes first, then come the files, then those that say that others are whole, and what was replaced
+goes last. What is at the address is fetched when a command begins, and where processes share a run whenever one looks
+for what others have done.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import count, groupby
+from pathlib import Path
+
+from ..core import BadInput, digest
+from ..core.files import write
+from ..core.live import LivePath, Unreachable
+from ..core.system import cache_folder, hold
+from .leases import Leases
+from .publishing import is_apart, rank
+
+EVERY = 5.0  # seconds between two looks at what is new in the folder
+EASE = 10  # times as long as a look took is waited until the next, at least
+TRIES = 5  # looks at an address from which others take files away
+WHOLE = 1  # highest rank of files that are no manifest and no seal
+
+Stamp = tuple[int, int, int]  # size, time and number of a file: another when it was written anew
+_active: dict[Path, Mirror] = {}
+
+
+class Mirror:
+    """A folder of this machine, and the address that it is kept alike with."""
+
+    def __init__(self, address: LivePath, home: Path) -> None:
+        self.address, self.folder = address, home / (address.name or "run")
+        self.fault: Exception | None = None  # why the address no longer follows
+        self._state, self._owner = home / "known.json", home / "owner"
+        self._known: dict[str, tuple[str, Stamp]] = {}  # files at the address: their version, and their stamp here
+        self._left: dict[str, Stamp] | None = {}  # what an earlier process could not send: only a holder sends it
+        self._leases: Leases | None = None
+        self._lock, self._ended = threading.Lock(), threading.Event()
+        with suppress(OSError, ValueError):
+            plain = json.loads(self._state.read_text())
+            self._known = {name: (version, tuple(stamp)) for name, (version, stamp) in plain.items()}
+        if not self._known:
+            shutil.rmtree(self.folder, ignore_errors=True)  # nobody can say what it is
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.pull()
+        self._left = {name: stamp for name, stamp in self._here().items() if self._stamp(name) != stamp}
+
+    def succeed(self, leases: Leases) -> None:
+        """Come after the process that had this folder before: it is gone, whatever its last sign of life says."""
+        if self._owner.exists():
+            leases.bury(self._owner.read_text())
+        write(self._owner, leases.owner.encode())
+
+    @contextmanager
+    def held(self, leases: Leases) -> Iterator[None]:
+        """Send all that was done here, as long as these leases hold the address."""
+        self._leases, self._left = leases, None
+        try:
+            self.pull()
+            yield
+            self.push()
+        finally:
+            self._leases = None
+
+    def pull(self) -> None:
+        """Fetch what is new at the address; what is gone there goes here too, unless it was changed meanwhile."""
+        with self._lock:
+            for left in reversed(range(TRIES)):
+                try:
+                    self._pull()
+                    return
+                except FileNotFoundError:  # another process has joined shards to larger ones
+                    if not left:
+                        raise BadInput(f"{self.address} changes faster than it can be fetched; try again") from None
+
+    def push(self) -> None:
+        """Let the address follow the folder."""
+        with self._lock:
+            if self._leases and self._leases.sole and self._leases.lapsed:
+                raise BadInput(
+                    f"{self.address}: this process gave no sign of life for so long that another may have gone on; "
+                    "run the same command again"
+                )
+            while not self._push():
+                pass
+
+    @contextmanager
+    def followed(self) -> Iterator[None]:
+        """Let the address follow meanwhile, and at the end; where it cannot, this thread is interrupted."""
+        main = threading.current_thread() is threading.main_thread()
+        before = signal.signal(signal.SIGUSR1, signal.default_int_handler) if main else None
+        thread = threading.Thread(target=self._follow, args=(main,), daemon=True)
+        thread.start()
+        try:
+            try:
+                yield
+            finally:
+                self._ended.set()
+                thread.join()
+                if self.fault is None:
+                    self.push()
+        except KeyboardInterrupt:
+            if self.fault is None:
+                raise
+        finally:
+            if main:
+                signal.signal(signal.SIGUSR1, before)
+        if self.fault is not None:
+            raise self.fault
+
+    def in_words(self, error: BadInput) -> BadInput:
+        """Return an error of the folder as one of the address."""
+        text = str(error).replace(str(self.folder), str(self.address))
+        if isinstance(error, Unreachable):
+            text += f"; what is finished is kept in {self.folder}, and the same command goes on from there"
+        return type(error)(text)
+
+    def _follow(self, main: bool) -> None:
+        pause = EVERY
+        while not self._ended.wait(pause):
+            began = time.monotonic()
+            try:
+                self.push()
+            except Exception as error:  # noqa: BLE001 - raised by whoever is interrupted
+                self.fault = error
+                if main:
+                    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+                return
+            pause = max(EVERY, EASE * (time.monotonic() - began))
+
+    def _pull(self) -> None:
+        there = {name: version for name, version in self.address.versions().items() if not is_apart(name)}
+        here = self._here()
+        for name in self._known.keys() - there.keys():
+            _, stamp = self._known.pop(name)
+            if here.get(name) == stamp:
+                (self.folder / name).unlink(missing_ok=True)
+        new = [name for name in there if name not in here or self._known.get(name, ("",))[0] != there[name]]
+        for names in _ranked(new):
+            self.address.fetch(names, self.folder)
+            self._known |= {name: (there[name], _stamp(self.folder / name)) for name in names}
+        self._save()
+
+    def _push(self) -> bool:
+        """Send what is new and remove what is gone; whether nothing vanished meanwhile."""
+        here = self._here()
+        gone = sorted(self._known.keys() - here.keys(), key=rank)
+        if gone and not (self._state.exists() and here):
+            raise BadInput(f"{self.folder} was emptied while {self.address} followed it; run the same command again")
+        left = self._left or {}
+        new = [name for name, stamp in here.items() if stamp not in (self._stamp(name), left.get(name))]
+        try:
+            self._remove(name for name in reversed(gone) if rank(name) > WHOLE)
+            for names in _ranked(new):
+                versions = self.address.send(names, self.folder)
+                self._known |= {name: (versions[name], here[name]) for name in names}
+            self._remove(name for name in gone if rank(name) <= WHOLE)
+        except FileNotFoundError as error:
+            if all((self.folder / name).exists() for name in new):
+                raise BadInput(f"{self.address} cannot be written: {error}") from error
+            return False
+        finally:
+            if new or gone:
+                self._save()
+        return True
+
+    def _remove(self, names: Iterable[str]) -> None:
+        for name in names:
+            (self.address / name).unlink(missing_ok=True)
+            del self._known[name]
+
+    def _here(self) -> dict[str, Stamp]:
+        """Return the files of the folder. Those of the last rank are looked for first: what they speak of is there."""
+        files: dict[str, Stamp] = {}
+        for wanted in (3, 2, 1, 0):
+            for folder, _, names in os.walk(self.folder):
+                for path in (Path(folder) / name for name in names if rank(name) == wanted):
+                    name = path.relative_to(self.folder).as_posix()
+                    if not is_apart(name):
+                        with suppress(FileNotFoundError):
+                            files[name] = _stamp(path)
+        return files
+
+    def _stamp(self, name: str) -> Stamp | None:
+        return self._known[name][1] if name in self._known else None
+
+    def _save(self) -> None:
+        write(self._state, json.dumps(self._known).encode())
+
+
+def _ranked(names: Iterable[str]) -> Iterator[list[str]]:
+    for _, group in groupby(sorted(names, key=rank), key=rank):
+        yield list(group)
+
+
+def _stamp(path: Path) -> Stamp:
+    facts = path.stat()
+    return facts.st_size, facts.st_mtime_ns, facts.st_ino
+
+
+def mirror_of(folder: Path) -> Mirror | None:
+    """Return the mirror that a folder is of, if it is of one."""
+    return _active.get(folder)
+
+
+@contextmanager
+def mirrored(text: str) -> Iterator[Path]:
+    """Yield a folder of this machine that is what lies at an address, and let the address follow it."""
+    address = LivePath(text)
+    with _own_home(address) as home:
+        mirror = Mirror(address, home)
+        _active[mirror.folder] = mirror
+        try:
+            with mirror.followed():
+                yield mirror.folder
+        except BadInput as error:
+            raise mirror.in_words(error) from error
+        finally:
+            del _active[mirror.folder]
+
+
+@contextmanager
+def _own_home(address: LivePath) -> Iterator[Path]:
+    """Yield the first of the address's folders in the user's cache that no other process uses."""
+    for number in count():
+        home = cache_folder() / "runs" / f"{digest(str(address))}-{number}"
+        home.mkdir(parents=True, exist_ok=True)
+        handle = os.open(home / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            if hold(handle):
+                yield home
+                return
+        finally:
+            os.close(handle)
