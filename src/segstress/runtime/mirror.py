@@ -40,7 +40,7 @@ class Mirror:
     """A folder of this machine, and the address that it is kept alike with."""
 
     def __init__(self, address: LivePath, home: Path) -> None:
-        self.address, self.folder = address, home / (address.name or "run")
+        self.address, self.folder = address, home / address.name
         self.fault: Exception | None = None  # why the address no longer follows
         self._state, self._owner = home / "known.json", home / "owner"
         self._known: dict[str, tuple[str, Stamp]] = {}  # files at the address: their version, and their stamp here
@@ -218,6 +218,8 @@ def mirror_of(folder: Path) -> Mirror | None:
 def mirrored(text: str) -> Iterator[Path]:
     """Yield a folder of this machine that is what lies at an address, and let the address follow it."""
     address = LivePath(text)
+    if not address.parts[1:]:
+        raise BadInput(f"{address}: expected the address of a run, such as s3://bucket/mine")
     with _own_home(address) as home:
         mirror = Mirror(address, home)
         _active[mirror.folder] = mirror
