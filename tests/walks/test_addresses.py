@@ -36,7 +36,7 @@ PLAN = {
     "eps": "8/255",
     "numerics": {"batch_size": 1},
 }
-WORDS = ["attack", "--model", net("tiny"), "--data", "shapes:test?count=4&size=24", "--attack", "pgd?steps=2"]
+WORDS = ["attack", "--model", net("tiny"), "--data", "shapes:test?count=6&size=24", "--attack", "pgd?steps=3"]
 WORDS += ["--eps", "8/255", "--workers", "1", "--shard-size", "1", "--batch-size", "1"]
 ROOT = Path(__file__).parents[2]
 
@@ -121,16 +121,14 @@ def wait_for(store: Path, pattern: str, least: int, *doers: subprocess.Popen) ->
         time.sleep(0.01)
 
 
-def test_a_command_runs_there_and_others_read_it_from_an_empty_cache(segstress, tmp_path, monkeypatch):
-    assert segstress(*WORDS, "--out", tmp_path / "run").code == 0
+def test_a_command_runs_there_and_others_read_it_from_an_empty_cache(segstress, undisturbed, tmp_path, monkeypatch):
     assert segstress(*WORDS, "--out", "memory://bucket/mine").code == 0
+    assert "report/index.html" in names("memory://bucket/mine")
     assert not {name for name in names("memory://bucket/mine") if is_apart(name)}
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other-cache"))
-    here, there = (
-        json.loads(segstress("report", run, "--json").out) for run in (tmp_path / "run", "memory://bucket/mine")
-    )
+    here, there = (json.loads(segstress("report", run, "--json").out) for run in (undisturbed, "memory://bucket/mine"))
     assert here["runs"][0]["seal"] == there["runs"][0]["seal"]
-    assert_equal("memory://bucket/mine", tmp_path / "run")
+    assert_equal("memory://bucket/mine", undisturbed)
 
 
 @pytest.mark.slow
@@ -260,6 +258,57 @@ def test_what_a_killed_part_had_in_hand_is_done_by_another(undisturbed, tmp_path
     assert other.communicate(timeout=300)[0].strip() == "sealed"
     doomed.communicate()
     assert_equal("objects://mine", undisturbed)
+
+
+def test_an_s3_server_on_this_machine(s3, segstress, undisturbed, tmp_path, monkeypatch):
+    address = f"{s3}/mine"
+    assert LivePath(f"{address}/leases/trial").creates_alone()
+    for number in (1, 2):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / f"cache-{number}"))
+        with mirrored(address) as folder:
+            evaluate(PLAN, folder, options(part=f"{number}/2"))
+    assert_equal(address, undisturbed)
+    assert segstress("compact", address).code == 0
+    assert_equal(address, undisturbed)
+    assert len([name for name in names(address) if "sums-" in name]) == 2
+    holder = Leases(LivePath(f"{address}/leases"), sole=True)
+    with holder.beating(), pytest.raises(BadInput, match=holder.owner), mirrored(address) as folder:
+        evaluate(PLAN, folder, options())
+    said = segstress(*WORDS, "--out", "s3://nothing/mine")
+    assert (said.code, said.err.count("\n")) == (2, 1)
+    assert "bucket does not exist" in said.err
+
+
+@pytest.mark.slow
+def test_a_run_on_an_s3_server_is_killed_and_goes_on_from_an_empty_cache(s3, undisturbed, tmp_path):
+    address = f"{s3}/killed"
+    doomed = process(address, tmp_path / "first", pause=0.2)
+    while sum("sums-" in name for name in names(address)) < 4:
+        assert doomed.poll() is None
+        time.sleep(0.05)
+    doomed.send_signal(signal.SIGKILL)
+    doomed.communicate()
+    while (said := process(address, tmp_path / "second").communicate(timeout=300)[0].strip()) != "sealed":
+        assert not said, "until the first counts as dead, the second is turned away"
+    assert_equal(address, undisturbed)
+
+
+def test_a_competition_and_a_training_go_on_there(segstress, tmp_path, monkeypatch):
+    models = ["--model", "compact:cnn-normal", "--model", "compact:transformer-normal"]
+    training = ["train", "--model", "compact:cnn?classes=7", "--data", "shapes:train?count=4&size=16", "--epochs", "1"]
+    training += ["--batch-size", "4", "--out", "memory://bucket/train"]
+    steps = [["index", "--pool", "shapes:test?count=4&size=32", *models, "--out", "memory://bucket/mad"]]
+    steps += [[step, "memory://bucket/mad"] for step in ("predict", "compare")]
+    commands = [["mad", *step, "--workers", "1"] for step in steps] + [["mad", "select", "memory://bucket/mad"]]
+    for number, words in enumerate([*commands, training, training]):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / f"cache-{number}"))
+        assert segstress(*words).code == 0, words
+    assert "members.parquet" in names("memory://bucket/mad")
+    assert {"last.safetensors", "state.safetensors"} < names("memory://bucket/train")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    said = segstress(*training)
+    assert "segstress publish" in said.err
+    assert said.code == 2
 
 
 def test_whoever_is_alone_lets_nobody_in_and_is_forgotten_when_its_heart_stops(undisturbed, monkeypatch):

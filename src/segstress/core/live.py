@@ -16,6 +16,7 @@ from .errors import BadInput
 from .remote import RemotePath, open_system, protocol_of, version_of
 
 WAITS = (1.0, 4.0, 16.0)  # seconds before a failed request is made again
+MANY = 20  # files above which all are listed rather than looked at one by one
 PLAIN = (FileNotFoundError, FileExistsError, NotImplementedError, TypeError)  # answers, and no faults of the network
 
 
@@ -42,6 +43,9 @@ class LivePath(RemotePath):
         """Put files of a folder under the same names here, each whole or not at all; their versions."""
         names = list(names)
         self._system.put([str(folder / name) for name in names], [str(self / name) for name in names])
+        if len(names) > MANY:
+            listed = self.versions()
+            return {name: listed[name] for name in names}
         return {name: version_of(self._system.info(str(self / name))) for name in names}
 
     def fetch(self, names: Iterable[str], folder: Path) -> None:
@@ -73,6 +77,13 @@ class LivePath(RemotePath):
     def modified(self) -> float:
         """Return when the file was written, by the clock of the store."""
         return float(self._system.modified(str(self)).timestamp())
+
+    def write_bytes(self, data: Any) -> int:
+        """Put the file, whole or not at all."""
+        try:
+            return super().write_bytes(data)
+        except FileNotFoundError as error:
+            raise BadInput(f"{self} cannot be written: {error}") from error
 
     def touch(self, mode: int = 0o666, exist_ok: bool = True) -> None:
         """Write an empty file anew."""

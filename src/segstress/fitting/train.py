@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from importlib.resources import files
@@ -25,6 +26,7 @@ from ..runtime import RunOptions
 from ..runtime.elsewhere import named_files
 from ..runtime.executors import ray_cluster
 from ..runtime.launch import launch, leads
+from ..runtime.mirror import mirror_of
 from ..runtime.sharing import share
 from ..training import (
     Augmentation,
@@ -76,6 +78,8 @@ def train(plan: TrainingPlan, out: Path, watcher: Watcher | None = None, command
     """Train as the plan says, from wherever its folder stands; returns the checkpoint of the last epoch."""
     for plugin in plan.plugins:
         import_source(plugin)
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        _refuse_mirror(out)
     with share(out, "") if leads() else nullcontext():
         if leads():
             _admit(plan, out)
@@ -108,12 +112,22 @@ def train_on_ray(
     def hear(news: Moment | dict[str, Any]) -> None:
         watcher.epoch(news) if isinstance(news, dict) else watcher.step(news)
 
+    _refuse_mirror(work.folder)
     cluster = ray_cluster(run_options, work.plan.threads)
     from ..runtime.ray_training import train_together
 
     files = named_files(to_plain(work.plan))
     made: Path = train_together(cluster, work, hear, warn, tuple(files))
     return made
+
+
+def _refuse_mirror(out: Path) -> None:
+    """Refuse an address where processes train together: each would have a folder of its own."""
+    if mirror_of(out) is not None:
+        raise BadInput(
+            f"{out}: processes that train together need one folder; train in one that all reach, then copy it: "
+            "segstress publish FOLDER ADDRESS"
+        )
 
 
 def task_of(plan: TrainingPlan, device: str = "cpu", command: str = "") -> Task:
