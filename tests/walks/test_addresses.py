@@ -25,7 +25,7 @@ from segstress.evaluation import evaluate
 from segstress.evaluation.report import report
 from segstress.results.run import Run
 from segstress.results.seal import read_seal
-from segstress.runtime import Progress, RunOptions, leases, mirror, mirrored
+from segstress.runtime import Progress, RunOptions, addresses, leases, mirrored
 from segstress.runtime.leases import Leases
 from segstress.runtime.publishing import is_apart
 
@@ -89,7 +89,7 @@ def elsewhere(tmp_path, monkeypatch) -> Iterator[None]:
     (tmp_path / "objects").mkdir()
     monkeypatch.setenv("OBJECTS", str(tmp_path / "objects"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(mirror, "EVERY", 0.1)
+    monkeypatch.setattr(addresses, "EVERY", 0.1)
     monkeypatch.setattr(leases, "REMOTE_POLL", 0.1)
     monkeypatch.setattr(live, "WAITS", (0.0, 0.0))
     yield
@@ -100,10 +100,10 @@ def process(address: str, cache: Path, part: str = "", pause: float = 0.0) -> su
     """A run in a process of its own, with a cache of its own; it rests before it writes a shard."""
     script = (
         "import time, tests.objects\n"
-        "from segstress.runtime import RunOptions, Store, leases, mirror, mirrored\n"
+        "from segstress.runtime import RunOptions, Store, addresses, leases, mirrored\n"
         "add = Store.add\n"
         f"Store.add = lambda *shard: (time.sleep({pause}), add(*shard))\n"
-        "leases.BEAT, leases.EXPIRY, leases.REMOTE_POLL, mirror.EVERY = 0.2, 4.0, 0.1, 0.05\n"
+        "leases.BEAT, leases.EXPIRY, leases.REMOTE_POLL, addresses.EVERY = 0.2, 4.0, 0.1, 0.05\n"
         "from segstress.evaluation import evaluate\n"
         f"with mirrored({address!r}) as folder:\n"
         f"    done = evaluate({PLAN!r}, folder, RunOptions(workers=1, shard_size=1, part={part!r}))\n"
@@ -260,6 +260,7 @@ def test_what_a_killed_part_had_in_hand_is_done_by_another(undisturbed, tmp_path
     assert_equal("objects://mine", undisturbed)
 
 
+@pytest.mark.slow
 def test_an_s3_server_on_this_machine(s3, segstress, undisturbed, tmp_path, monkeypatch):
     address = f"{s3}/mine"
     assert LivePath(f"{address}/leases/trial").creates_alone()
@@ -337,7 +338,7 @@ def test_parts_keep_whoever_would_be_alone_out():
 
 def test_a_process_that_was_taken_for_dead_writes_no_more():
     def sleep(*_) -> None:
-        mirror.mirror_of(folder)._leases.lapsed = True
+        addresses.mirror_of(folder)._leases.lapsed = True
 
     with pytest.raises(BadInput, match="no sign of life"), mirrored("memory://bucket/mine") as folder:
         evaluate(PLAN, folder, options(), Progress(advance=sleep))
@@ -387,7 +388,7 @@ def test_a_run_that_waits_is_stopped_when_nothing_can_be_sent(tmp_path):
 
 def test_a_mirror_that_was_emptied_does_not_empty_the_address(undisturbed):
     with mirrored("objects://mine") as folder:
-        (folder / "plan.yaml").write_text("")
+        (folder / "plan.yaml").write_text("x")
     with pytest.raises(BadInput, match="was emptied"), mirrored("objects://mine") as folder:
         (folder / "plan.yaml").unlink()
     assert names("objects://mine") == {"plan.yaml"}

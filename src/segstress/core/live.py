@@ -43,10 +43,8 @@ class LivePath(RemotePath):
         """Put files of a folder under the same names here, each whole or not at all; their versions."""
         names = list(names)
         self._system.put([str(folder / name) for name in names], [str(self / name) for name in names])
-        if len(names) > MANY:
-            listed = self.versions()
-            return {name: listed[name] for name in names}
-        return {name: version_of(self._system.info(str(self / name))) for name in names}
+        listed = self.versions() if len(names) > MANY else {name: (self / name)._version() for name in names}
+        return {name: listed.get(name, "") for name in names}
 
     def fetch(self, names: Iterable[str], folder: Path) -> None:
         """Bring files into a folder, under the same names."""
@@ -99,6 +97,12 @@ class LivePath(RemotePath):
 
     def rmdir(self) -> None:
         """Do nothing, likewise."""
+
+    def _version(self) -> str:
+        try:
+            return version_of(self._system.info(str(self)))
+        except FileNotFoundError:  # somebody has removed it meanwhile
+            return ""
 
     @property
     def _system(self) -> Any:

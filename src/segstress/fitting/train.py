@@ -23,10 +23,10 @@ from ..models.weights import fill
 from ..planning.perturbing import read_perturbation
 from ..planning.reading import checked, read_yaml
 from ..runtime import RunOptions
+from ..runtime.addresses import mirror_of
 from ..runtime.elsewhere import named_files
 from ..runtime.executors import ray_cluster
 from ..runtime.launch import launch, leads
-from ..runtime.mirror import mirror_of
 from ..runtime.sharing import share
 from ..training import (
     Augmentation,

@@ -1,10 +1,10 @@
 """Where work runs and results rest."""
 
+from .addresses import mirrored
 from .cell import SCHEMA, Cell, Unit
 from .checksums import checksum, read_json, read_text, write_json, write_text
 from .executors import Executor, start_executor
 from .local_executor import Local, refuse_rerun
-from .mirror import mirrored
 from .numerics import Numerics, other_rounding, record, record_elsewhere, recorded
 from .options import Progress, RunOptions
 from .parquet import read_table, write_table

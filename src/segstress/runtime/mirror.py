@@ -1,10 +1,7 @@
 """A run at an address (`s3://bucket/mine`): worked on in a folder of this machine that is kept alike.
 
-Whoever writes there, worker processes too, knows only the folder. A thread looks every few seconds for what is new in
-it, or gone, and lets the address follow in an order that leaves a whole run there at every moment: a seal or manifest
-that no longer holds goes first, then come the files, then those that say that others are whole, and what was replaced
-goes last. What is at the address is fetched when a command begins, and where processes share a run whenever one looks
-for what others have done.
+The address follows in an order that leaves a whole run there at every moment: a seal or manifest that no longer holds
+goes first, then come the files, then those that say that others are whole, and what was replaced goes last.
 """
 
 from __future__ import annotations
@@ -12,28 +9,22 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import threading
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import count, groupby
+from itertools import groupby
 from pathlib import Path
 
-from ..core import BadInput, digest
+from ..core import BadInput
 from ..core.files import write
 from ..core.live import LivePath, Unreachable
-from ..core.system import cache_folder, hold
 from .leases import Leases
 from .publishing import is_apart, rank
 
-EVERY = 5.0  # seconds between two looks at what is new in the folder
-EASE = 10  # times as long as a look took is waited until the next, at least
 TRIES = 5  # looks at an address from which others take files away
 WHOLE = 1  # highest rank of files that are no manifest and no seal
 
 Stamp = tuple[int, int, int]  # size, time and number of a file: another when it was written anew
-_active: dict[Path, Mirror] = {}
 
 
 class Mirror:
@@ -47,10 +38,10 @@ class Mirror:
         self._left: dict[str, Stamp] | None = {}  # what an earlier process could not send: only a holder sends it
         self._leases: Leases | None = None
         self._lock, self._ended = threading.Lock(), threading.Event()
-        with suppress(OSError, ValueError):
+        try:
             plain = json.loads(self._state.read_text())
             self._known = {name: (version, tuple(stamp)) for name, (version, stamp) in plain.items()}
-        if not self._known:
+        except (OSError, ValueError):
             shutil.rmtree(self.folder, ignore_errors=True)  # nobody can say what it is
         self.folder.mkdir(parents=True, exist_ok=True)
         self.pull()
@@ -66,11 +57,12 @@ class Mirror:
     def held(self, leases: Leases) -> Iterator[None]:
         """Send all that was done here, as long as these leases hold the address."""
         self._leases, self._left = leases, None
+        self.pull()
         try:
-            self.pull()
             yield
-            self.push()
         finally:
+            if self.fault is None:
+                self.push()
             self._leases = None
 
     def pull(self) -> None:
@@ -85,39 +77,19 @@ class Mirror:
                         raise BadInput(f"{self.address} changes faster than it can be fetched; try again") from None
 
     def push(self) -> None:
-        """Let the address follow the folder."""
+        """Let the address follow the folder; once it could not, never again, lest it follow half of the way."""
         with self._lock:
-            if self._leases and self._leases.sole and self._leases.lapsed:
-                raise BadInput(
-                    f"{self.address}: this process gave no sign of life for so long that another may have gone on; "
-                    "run the same command again"
-                )
-            while not self._push():
-                pass
-
-    @contextmanager
-    def followed(self) -> Iterator[None]:
-        """Let the address follow meanwhile, and at the end; where it cannot, this thread is interrupted."""
-        main = threading.current_thread() is threading.main_thread()
-        before = signal.signal(signal.SIGUSR1, signal.default_int_handler) if main else None
-        thread = threading.Thread(target=self._follow, args=(main,), daemon=True)
-        thread.start()
-        try:
             try:
-                yield
-            finally:
-                self._ended.set()
-                thread.join()
-                if self.fault is None:
-                    self.push()
-        except KeyboardInterrupt:
-            if self.fault is None:
+                if self._leases and self._leases.sole and self._leases.lapsed:
+                    raise BadInput(
+                        f"{self.address}: this process gave no sign of life for so long that another may have gone on; "
+                        "run the same command again"
+                    )
+                while self.fault is None and not self._push():
+                    pass
+            except Exception as error:
+                self.fault = error
                 raise
-        finally:
-            if main:
-                signal.signal(signal.SIGUSR1, before)
-        if self.fault is not None:
-            raise self.fault
 
     def in_words(self, error: BadInput) -> BadInput:
         """Return an error of the folder as one of the address."""
@@ -125,19 +97,6 @@ class Mirror:
         if isinstance(error, Unreachable):
             text += f"; what is finished is kept in {self.folder}, and the same command goes on from there"
         return type(error)(text)
-
-    def _follow(self, main: bool) -> None:
-        pause = EVERY
-        while not self._ended.wait(pause):
-            began = time.monotonic()
-            try:
-                self.push()
-            except Exception as error:  # noqa: BLE001 - raised by whoever is interrupted
-                self.fault = error
-                if main:
-                    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
-                return
-            pause = max(EVERY, EASE * (time.monotonic() - began))
 
     def _pull(self) -> None:
         there = {name: version for name, version in self.address.versions().items() if not is_apart(name)}
@@ -207,41 +166,3 @@ def _ranked(names: Iterable[str]) -> Iterator[list[str]]:
 def _stamp(path: Path) -> Stamp:
     facts = path.stat()
     return facts.st_size, facts.st_mtime_ns, facts.st_ino
-
-
-def mirror_of(folder: Path) -> Mirror | None:
-    """Return the mirror that a folder is of, if it is of one."""
-    return _active.get(folder)
-
-
-@contextmanager
-def mirrored(text: str) -> Iterator[Path]:
-    """Yield a folder of this machine that is what lies at an address, and let the address follow it."""
-    address = LivePath(text)
-    if not address.parts[1:]:
-        raise BadInput(f"{address}: expected the address of a run, such as s3://bucket/mine")
-    with _own_home(address) as home:
-        mirror = Mirror(address, home)
-        _active[mirror.folder] = mirror
-        try:
-            with mirror.followed():
-                yield mirror.folder
-        except BadInput as error:
-            raise mirror.in_words(error) from error
-        finally:
-            del _active[mirror.folder]
-
-
-@contextmanager
-def _own_home(address: LivePath) -> Iterator[Path]:
-    """Yield the first of the address's folders in the user's cache that no other process uses."""
-    for number in count():
-        home = cache_folder() / "runs" / f"{digest(str(address))}-{number}"
-        home.mkdir(parents=True, exist_ok=True)
-        handle = os.open(home / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            if hold(handle):
-                yield home
-                return
-        finally:
-            os.close(handle)

@@ -14,11 +14,11 @@ from typing import Protocol, TypeVar
 from ..core import BadInput
 from ..core.files import alone, sweep
 from ..core.remote import address_in
+from .addresses import LEASES, held, mirror_of
 from .checksums import read_json, write_json
-from .leases import EXPIRY, SOLE, Leases, LeaseState
-from .mirror import Mirror, mirror_of
+from .leases import Leases, LeaseState
+from .mirror import Mirror
 
-FOLDER = "leases"
 FILE = "parts.json"
 
 
@@ -187,12 +187,12 @@ def share(folder: Path, part: str) -> Iterator[Sharing]:
     """Hold a run's folder, and the address that it mirrors: alone, or as one of the parts that share it."""
     number, mirror = PartNumber.read(part) if part else None, mirror_of(folder)
     if mirror is not None:
-        with _held(mirror, number) as leases:
+        with held(mirror, sole=number is None) as leases:
             yield PartProcess(folder, number, leases, mirror) if number else SoleProcess()
         return
     if address_in(folder):
         raise BadInput(f"{folder}: expected a folder; with segstress.runtime.mirrored(address) as folder: ...")
-    leases = Leases(folder / FOLDER)
+    leases = Leases(folder / LEASES)
     if number:
         with leases.beating():
             yield PartProcess(folder, number, leases)
@@ -203,24 +203,3 @@ def share(folder: Path, part: str) -> Iterator[Sharing]:
         if others:
             raise BadInput(f"{folder} is in use by processes that share it by --part; wait for them or choose another")
         yield SoleProcess()
-
-
-@contextmanager
-def _held(mirror: Mirror, part: PartNumber | None) -> Iterator[Leases]:
-    """Hold an address. Whoever comes shows a sign of life and then looks for others', so that two never both go on."""
-    leases = Leases(mirror.address / FOLDER, sole=part is None)
-    if part and not (mirror.address / FOLDER / f"trial-{leases.owner}").creates_alone():
-        raise BadInput(
-            f"--part: the file system of {mirror.address} does not let one of several create a file; leave --part out, "
-            "or give each part an --out of its own and join them by segstress merge"
-        )
-    mirror.succeed(leases)
-    with leases.beating():
-        others = [owner for owner in leases.others() if part is None or owner.startswith(SOLE)]
-        if others:
-            raise BadInput(
-                f"{mirror.address} is in use by another segstress process ({others[0]}); wait for it, or, if it was "
-                f"killed, {EXPIRY:.0f} s, or choose another --out"
-            )
-        with mirror.held(leases):
-            yield leases
