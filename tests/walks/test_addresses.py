@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import fsspec
 import pytest
@@ -28,6 +29,7 @@ from segstress.results.seal import read_seal
 from segstress.runtime import Progress, RunOptions, addresses, leases, mirrored
 from segstress.runtime.leases import Leases
 from segstress.runtime.publishing import is_apart
+from segstress.runtime.sharing import share
 
 PLAN = {
     "models": [net("tiny")],
@@ -39,6 +41,12 @@ PLAN = {
 WORDS = ["attack", "--model", net("tiny"), "--data", "shapes:test?count=6&size=24", "--attack", "pgd?steps=3"]
 WORDS += ["--eps", "8/255", "--workers", "1", "--shard-size", "1", "--batch-size", "1"]
 ROOT = Path(__file__).parents[2]
+
+
+class Number(NamedTuple):
+    """A unit of which only the number matters."""
+
+    number: int
 
 
 def options(**others) -> RunOptions:
@@ -344,9 +352,31 @@ def test_a_process_that_was_taken_for_dead_writes_no_more():
         evaluate(PLAN, folder, options(), Progress(advance=sleep))
 
 
-def test_parts_are_refused_where_one_of_several_cannot_create_a_file():
+def test_parts_are_refused_where_one_of_several_cannot_create_a_file(tmp_path):
     with pytest.raises(BadInput, match="--part: the file system of unsafe://mine"), mirrored("unsafe://mine") as folder:
         evaluate(PLAN, folder, options(part="1/2"))
+    assert not LivePath(f"file://{tmp_path}/trial").creates_alone(), "fsspec looks first and writes then"
+    assert LivePath("objects://trial").creates_alone()
+
+
+def test_a_part_sees_at_once_what_another_has_done(monkeypatch):
+    monkeypatch.setattr(addresses, "EVERY", 600.0)
+    with (
+        mirrored("memory://bucket/mine") as one,
+        mirrored("memory://bucket/mine") as two,
+        share(one, "1/2") as first,
+        share(two, "2/2") as second,
+    ):
+        for process in (first, second):
+            with process.turn():
+                process.join("the same")
+        for units in first.rounds("step", lambda: [] if (one / "shard").exists() else [Number(0)]):
+            for unit in units:
+                (one / "shard").write_text("")
+                first.finish("step", unit)
+        looks = []
+        list(second.rounds("step", lambda: looks.append((two / "shard").exists()) or []))
+    assert looks == [True]
 
 
 def test_what_could_not_be_sent_is_kept_and_sent_later(undisturbed, tmp_path):
@@ -398,5 +428,12 @@ def test_two_commands_at_once_have_mirrors_of_their_own():
     with mirrored("memory://bucket/mine") as first, mirrored("memory://bucket/mine") as second:
         assert first != second
         (first / "note").write_text("")
-    with mirrored("memory://bucket/mine") as first:
-        assert (first / "note").exists()
+        (first / ".lock").write_text("")
+    assert names("memory://bucket/mine") == {"note"}
+    with mirrored("memory://bucket/mine") as first, mirrored("memory://bucket/mine") as second:
+        assert (second / "note").exists()
+        (first / "other").write_text("")
+        (first / "note").unlink()
+    assert names("memory://bucket/mine") == {"other"}
+    with mirrored("memory://bucket/mine") as first, mirrored("memory://bucket/mine") as second:
+        assert [path.name for path in second.iterdir()] == ["other"]
