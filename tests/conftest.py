@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +32,26 @@ def own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(scope="session")
+def s3():
+    """The address of a bucket of moto's S3 server on loopback, where moto is installed (extra `moto`)."""
+    pytest.importorskip("s3fs")
+    server = pytest.importorskip("moto.server")
+    import fsspec
+    from werkzeug.serving import make_server
+
+    http = make_server("127.0.0.1", 0, server.DomainDispatcherApplication(server.create_backend_app), threaded=True)
+    threading.Thread(target=http.serve_forever, daemon=True).start()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            patch.setenv(name, "test")
+        patch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{http.server_port}")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        fsspec.filesystem("s3", skip_instance_cache=True).mkdir("bucket")
+        yield "s3://bucket"
+    http.shutdown()
 
 
 @pytest.fixture(autouse=True)

@@ -20,8 +20,9 @@ from segstress.evaluation.report import report
 from segstress.results.run import Run
 from segstress.results.seal import read_seal
 from segstress.runtime import RunOptions, Shard, read_json, write_json
+from segstress.runtime.addresses import LEASES
 from segstress.runtime.leases import Leases
-from segstress.runtime.sharing import FILE, FOLDER, share
+from segstress.runtime.sharing import FILE, share
 
 PLAN = {
     "models": [net("tiny")],
@@ -66,7 +67,7 @@ def test_parts_after_one_another_make_one_run(undisturbed, tmp_path):
     evaluate(PLAN, tmp_path / "run", part("3/3"))
     assert not evaluate(PLAN, tmp_path / "run", part("2/3")).left_to
     assert tables(tmp_path / "run") == tables(undisturbed)
-    assert not (tmp_path / "run" / FOLDER).exists()
+    assert not (tmp_path / "run" / LEASES).exists()
     shares = [len(path.read_text().splitlines()) - 1 for path in sorted((tmp_path / "run").glob("timings-*.csv"))]
     assert shares == [12, 12, 3], "three batches, of 4, 4 and 1 images, in each of three cells"
 
@@ -138,18 +139,18 @@ def test_shards_of_equal_name_and_other_content_clash(tmp_path):
 def test_alone_or_with_other_settings_a_shared_folder_is_closed(tmp_path):
     folder = tmp_path / "run"
     evaluate(PLAN, folder, part("1/2"))
-    holder = Leases(folder / FOLDER)
+    holder = Leases(folder / LEASES)
     with holder.beating(), pytest.raises(BadInput, match="in use by processes that share it by --part"):
         evaluate(PLAN, folder, RunOptions(workers=1))
 
 
 def test_parts_that_were_started_unlike_each_other_are_refused(tmp_path):
-    folder, leases = tmp_path / "run", Leases(tmp_path / "run" / FOLDER)
+    folder, leases = tmp_path / "run", Leases(tmp_path / "run" / LEASES)
     with leases.beating():
         with share(folder, "1/2") as sharing, sharing.turn():
             sharing.join("another plan")
-            members = read_json(folder / FOLDER / FILE)
-            write_json(folder / FOLDER / FILE, {**members, "members": {leases.owner: 1}})
+            members = read_json(folder / LEASES / FILE)
+            write_json(folder / LEASES / FILE, {**members, "members": {leases.owner: 1}})
         with pytest.raises(BadInput, match="started with another plan, --shard-size or number of parts"):
             evaluate(PLAN, folder, part("2/2"))
     assert not (folder / "plan.yaml").exists()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import typer
 
 from . import options
+from .addresses import folders_here
 from .names import check_battery, check_names, check_plan
 
 if TYPE_CHECKING:
@@ -121,9 +122,10 @@ def bundled(command: Callable[..., None]) -> Callable[..., None]:
             _use(given["plugin"])
         else:
             _check(hints_of_all, given)
-        for name, bundle in bundles.items():
-            given[name] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
-        command(**given)
+        with folders_here(given) as given:
+            for name, bundle in bundles.items():
+                given[name] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
+            command(**given)
 
     gathered.__doc__, gathered.__name__ = command.__doc__, command.__name__
     gathered.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

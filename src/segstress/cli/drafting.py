@@ -35,7 +35,7 @@ class SchemaSort(StrEnum):
 
 
 def init(
-    out: File = Path("plan.yaml"),
+    path: File = Path("plan.yaml"),
     model: options.SomeModel = None,
     data: options.SomeData = None,
     battery: options.Battery = None,
@@ -52,8 +52,8 @@ def init(
     from ..core.files import write
     from ..planning.draft import draft
 
-    if out.exists() and not force:
-        raise typer.BadParameter(f"{out} is there already; give another --out, or --force to write over it")
+    if path.exists() and not force:
+        raise typer.BadParameter(f"{path} is there already; give another --out, or --force to write over it")
     given = {"model": model, "data": data, "battery": battery, "eps": eps}
     if attack:
         given.pop("battery")
@@ -66,9 +66,9 @@ def init(
         "limit": limit,
         "plugins": plugin,
     }
-    write(out, draft({key: value for key, value in wanted.items() if value}).encode())
-    console.print(f"Plan: {out}", soft_wrap=True)
-    console.print(f"Next: segstress plan {out}; segstress run {out} --out runs/{out.stem}", soft_wrap=True)
+    write(path, draft({key: value for key, value in wanted.items() if value}).encode())
+    console.print(f"Plan: {path}", soft_wrap=True)
+    console.print(f"Next: segstress plan {path}; segstress run {path} --out runs/{path.stem}", soft_wrap=True)
 
 
 def _ask(key: str) -> str:

@@ -114,7 +114,7 @@ def publish(
 ) -> None:
     """Copy a run to an object store (fsspec), or back from one; what is there already is not copied again.
 
-    Runs are written into a folder; type this whenever what is finished is to be seen elsewhere.
+    A run that is to lie there as it is made is begun with --out s3://bucket/mine instead.
 
     Example: segstress publish runs/demo s3://bucket/demo
     """

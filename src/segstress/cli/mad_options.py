@@ -11,9 +11,14 @@ from typer import Argument, Option
 
 from . import options
 
-Folder = Annotated[Path, Argument(help="Folder of the competition.")]
+Folder = Annotated[Path, Argument(help="Folder of the competition, or its address.")]
 Pool = Annotated[str, Option("--pool", help="Dataset spec of the images, e.g. folder:path?images=.&masks=none.")]
-Out = Annotated[Path, Option("--out", help="Folder of the competition; the same command resumes there.")]
+Out = Annotated[
+    Path,
+    Option(
+        "--out", help="Folder of the competition, or an address (s3://bucket/mine); the same command resumes there."
+    ),
+]
 Metric = Annotated[
     str, Option("--metric", help="Agreement of two maps: miou, fwiou, mpa, dice, class_iou, miou_paper.")
 ]

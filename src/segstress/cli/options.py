@@ -43,7 +43,11 @@ Weights = Annotated[
     ),
 ]
 Out = Annotated[
-    Path | None, Option("--out", help="Folder of results; the same command resumes there. Default: runs/<name>.")
+    Path | None,
+    Option(
+        "--out",
+        help="Folder of results, or its address (s3://bucket/mine); the same command resumes it. Default: runs/<name>.",
+    ),
 ]
 Limit = Annotated[
     int | None, Option("--limit", min=1, help="At most this many images of each dataset, chosen by hash of id.")
@@ -80,7 +84,7 @@ GpusPerWorker = Annotated[
 ]
 Part = Annotated[
     str,
-    Option("--part", help="This process is i of n that share the folder, e.g. 2/8: for job arrays; see docs/scale.md."),
+    Option("--part", help="This process is i of n that share --out, e.g. 2/8: for job arrays; see docs/scale.md."),
 ]
 ShardSize = Annotated[
     int,
@@ -95,7 +99,7 @@ Plugins = Annotated[
 ]
 PlanFile = Annotated[Path, Argument(help="YAML plan: models, data, perturbations or battery, eps, seed, limit ...")]
 Json = Annotated[bool, Option("--json", help="Print the result as JSON; all else goes to the errors.")]
-Folders = Annotated[list[Path], Argument(help="Folders of results.")]
+Folders = Annotated[list[Path], Argument(help="Folders of results, or addresses such as s3://bucket/mine.")]
 SomePlanFile = Annotated[Path | None, Argument(help="YAML plan; or give the options of attack.")]
 SomeModel = Annotated[list[str] | None, Option("--model", help="Model spec. Repeatable.")]
 SomeData = Annotated[list[str] | None, Option("--data", help="Dataset spec. Repeatable.")]

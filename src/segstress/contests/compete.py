@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from ..competition.ranking_report import RankingReport, ScoredBy
 from ..competition.vocabulary import Vocabulary
 from ..core import BadInput, digest, to_plain
-from ..core.files import alone, write
+from ..core.files import write
 from ..data import datasets
 from ..runtime import Progress, RunOptions, record
 from ..runtime.sharing import Sharing, share
@@ -95,7 +95,7 @@ class Competition:
         self, progress: Progress, run_options: RunOptions = RUN_OPTIONS
     ) -> tuple[Selection, StreamTotal, list[str]]:
         """Take steps 1 to 4 in one pass, without keeping maps; also return counters and what went wrong."""
-        with alone(self.folder):
+        with share(self.folder, ""):
             record(self.folder, self.contest.numerics)
             (self.folder / APPROXIMATE).unlink(missing_ok=True)
             return stream(self.folder, self.contest, self.entrants, self.vocabulary, progress, run_options)
@@ -108,7 +108,7 @@ class Competition:
             raise BadInput(f"--among-candidates: {self.folder} was not streamed; without it nothing is approximate")
         faults = self.predict(progress, run_options)
         self.compare(progress, run_options)
-        with alone(self.folder):
+        with share(self.folder, ""):
             extend_bounds(self.store, self.contest, self.entrants, self.vocabulary)
             write(self.folder / APPROXIMATE, f"{len(self.store.index)}\n".encode())
             return select(self.store, self.contest, self.entrants, self.vocabulary), faults
@@ -127,7 +127,7 @@ class Competition:
 
     def select(self) -> Selection:
         """Take step 4: the most discrepant images."""
-        with alone(self.folder):
+        with share(self.folder, ""):
             return select(self.store, self.contest, self.entrants, self.vocabulary)
 
     def members(self) -> list[Any]:

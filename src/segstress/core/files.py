@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .errors import BadInput
+from .remote import RemotePath
 from .system import flush_folder, hold, is_running
 
 TEMPORARY = re.compile(r"\..+?\.(\d{1,9})(?:@(.*))?")  # as `write` names them: process, and since 0.2.0 its machine
@@ -21,6 +22,9 @@ _listeners: list[Callable[[Path], None]] = []
 
 def write(path: Path, data: bytes, mode: int = 0o666) -> None:
     """Write under a temporary name, flush to the disk, rename: a crash leaves the old file or the new one."""
+    if isinstance(path, RemotePath):  # whole or absent by itself
+        path.write_bytes(data)
+        return
     temporary = temporary_name(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,9 +5,11 @@ The only file that imports fsspec. A put of an object store is whole or absent b
 
 from __future__ import annotations
 
+import re
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
@@ -84,35 +86,46 @@ class RemotePath(type(Path())):  # type: ignore[misc] # the system's own kind of
     def rglob(self, pattern: str) -> Iterator[RemotePath]:
         """Yield the files anywhere below whose names fit."""
         for found in self._system.find(str(self)):
-            path = RemotePath(self._system.unstrip_protocol(found))
+            path = type(self)(self._system.unstrip_protocol(found))
             if fnmatch(path.name, pattern):
                 yield path
 
     def stat(self, *, follow_symlinks: bool = True) -> Any:
         """Return what changes when the file does, under the names that the system's own files use."""
         facts = _facts(str(self), int(time.monotonic() / FRESH))
-        version = next((str(facts[key]) for key in ("ETag", "etag", "md5Hash", "mtime", "created") if key in facts), "")
-        number = int(digest(version), 16) % 2**53
+        number = int(digest(version_of(facts)), 16) % 2**53
         return SimpleNamespace(
             st_size=facts["size"], st_mtime_ns=number, st_ctime_ns=0, st_ino=0, st_mtime=0.0, st_mode=stat.S_IFREG
         )
 
     @property
     def _system(self) -> Any:
-        return _open_system(str(self).partition(MARK)[0])
+        return open_system(protocol_of(self))
 
 
 @lru_cache(maxsize=4096)
 def _facts(address: str, moment: int) -> Any:
-    return _open_system(address.partition(MARK)[0]).info(address)
+    return open_system(protocol_of(address)).info(address)
+
+
+def version_of(facts: Mapping[str, Any]) -> str:
+    """Return what changes when a file does, of what its file system says about it."""
+    version = next((facts[key] for key in ("ETag", "etag", "md5Hash", "mtime", "created") if key in facts), "")
+    return f"{facts['size']} {version.timestamp() if isinstance(version, datetime) else version}"
+
+
+def protocol_of(address: Path | str) -> str:
+    """Return the name of an address's file system."""
+    return str(address).partition(MARK)[0]
 
 
 @lru_cache(maxsize=8)
-def _open_system(protocol: str) -> Any:
+def open_system(protocol: str, purpose: str = "") -> Any:
+    """Return a file system; what is listed for one purpose is not remembered for another."""
     try:
         import fsspec
 
-        return fsspec.filesystem(protocol)
+        return fsspec.filesystem(protocol, skip_instance_cache=bool(purpose))
     except (ImportError, ValueError) as error:
         raise BadInput(
             f"{protocol}{MARK}: {str(error).splitlines()[0]}; pip install 'segstress[fsspec]' and the package of that "
@@ -123,6 +136,12 @@ def _open_system(protocol: str) -> Any:
 def is_address(value: object) -> bool:
     """Tell whether something names a file of fsspec rather than one of this machine."""
     return isinstance(value, RemotePath) or (isinstance(value, str) and MARK in value)
+
+
+def address_in(path: Path) -> str:
+    """Return the address that was read as a path, and lost a slash by it; nothing of what is none."""
+    lost = re.fullmatch("([a-z][a-z0-9+]+):(/.*)?", str(path))
+    return f"{lost[1]}{MARK}{(lost[2] or '').lstrip('/')}" if lost else ""
 
 
 def path_of(text: str) -> Path:

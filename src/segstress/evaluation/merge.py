@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..core import BadInput, to_plain
-from ..core.files import alone, write
+from ..core.files import write
 from ..results.run import Run
 from ..results.seal import NOTES, check_whole, seal_run
 from ..results.studies import CHOICE, read_choices
 from ..runtime import record_elsewhere
 from ..runtime.compaction import compact
 from ..runtime.shard_files import shard_files
+from ..runtime.sharing import share
 from ..runtime.store import ASKED
 
 BEGINNING = ("plan.yaml", ASKED, CHOICE, NOTES, "environment.json")  # files that all parts have alike, if they do
@@ -25,7 +26,7 @@ def merge(folders: Sequence[Path], out: Path) -> int:
     runs = [check_whole(Run(folder)) for folder in folders]
     for run in runs[1:]:
         _refuse_unlike(runs[0], run)
-    with alone(out):
+    with share(out, ""):
         for name in BEGINNING:
             source = next((run.folder / name for run in runs if (run.folder / name).exists()), None)
             if source is not None:

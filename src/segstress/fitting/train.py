@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from importlib.resources import files
@@ -14,7 +15,7 @@ from pydantic import Field
 from torch import nn
 
 from ..core import BadInput, Seed, import_source, settings, to_plain
-from ..core.files import alone, write
+from ..core.files import write
 from ..core.quantities import Count, Threads
 from ..data import load as load_data
 from ..models import models
@@ -22,9 +23,11 @@ from ..models.weights import fill
 from ..planning.perturbing import read_perturbation
 from ..planning.reading import checked, read_yaml
 from ..runtime import RunOptions
+from ..runtime.addresses import mirror_of
 from ..runtime.elsewhere import named_files
 from ..runtime.executors import ray_cluster
 from ..runtime.launch import launch, leads
+from ..runtime.sharing import share
 from ..training import (
     Augmentation,
     Backbone,
@@ -75,7 +78,9 @@ def train(plan: TrainingPlan, out: Path, watcher: Watcher | None = None, command
     """Train as the plan says, from wherever its folder stands; returns the checkpoint of the last epoch."""
     for plugin in plan.plugins:
         import_source(plugin)
-    with alone(out) if leads() else nullcontext():
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        _refuse_mirror(out)
+    with share(out, "") if leads() else nullcontext():
         if leads():
             _admit(plan, out)
         launch(
@@ -107,12 +112,22 @@ def train_on_ray(
     def hear(news: Moment | dict[str, Any]) -> None:
         watcher.epoch(news) if isinstance(news, dict) else watcher.step(news)
 
+    _refuse_mirror(work.folder)
     cluster = ray_cluster(run_options, work.plan.threads)
     from ..runtime.ray_training import train_together
 
     files = named_files(to_plain(work.plan))
     made: Path = train_together(cluster, work, hear, warn, tuple(files))
     return made
+
+
+def _refuse_mirror(out: Path) -> None:
+    """Refuse an address where processes train together: each would have a folder of its own."""
+    if mirror_of(out) is not None:
+        raise BadInput(
+            f"{out}: processes that train together need one folder; train in one that all reach, then copy it: "
+            "segstress publish FOLDER ADDRESS"
+        )
 
 
 def task_of(plan: TrainingPlan, device: str = "cpu", command: str = "") -> Task:

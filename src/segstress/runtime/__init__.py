@@ -1,5 +1,6 @@
 """Where work runs and results rest."""
 
+from .addresses import mirrored
 from .cell import SCHEMA, Cell, Unit
 from .checksums import checksum, read_json, read_text, write_json, write_text
 from .executors import Executor, start_executor
@@ -23,6 +24,7 @@ __all__ = [
     "Store",
     "Unit",
     "checksum",
+    "mirrored",
     "other_rounding",
     "read_json",
     "read_table",

@@ -1,27 +1,30 @@
 """Who has what in hand, told by files: processes on whatever machines share work without a lock of the system.
 
-All that is asked of the file system is that of several who create a file with O_EXCL one succeeds. A process touches
-its heartbeat now and then; what it had in hand when that has stopped is taken over under the next number, so that two
-who see the same dead owner cannot both succeed. Ages are differences of heartbeats, so clocks may differ."""
+All that is asked of the file system, or of the object store, is that of several who create a file one succeeds (O_EXCL,
+If-None-Match). A process touches its heartbeat now and then; what it had in hand when that has stopped is taken over
+under the next number, so that two who see the same dead owner cannot both succeed. Ages are differences of heartbeats,
+so clocks may differ."""
 
 from __future__ import annotations
 
 import os
 import secrets
-import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
 from itertools import count
 from pathlib import Path
 
 from ..core.files import HOST, write_all
+from ..core.live import LivePath, Unreachable
 
 BEAT = 10.0  # seconds between two signs of life
 EXPIRY = 120.0  # seconds without one after which a process counts as dead
 POLL = 0.5  # seconds between two looks at what others do
+REMOTE_POLL = 2.0  # the same at an address, where a look is a request
+SOLE = "sole-"  # begins the name of a process that shares with nobody
 
 
 class LeaseState(Enum):
@@ -35,9 +38,12 @@ class LeaseState(Enum):
 class Leases:
     """Names that this process and others hold in a folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.owner = f"{HOST}-{os.getpid()}-{secrets.token_hex(4)}"
+    def __init__(self, folder: Path, *, sole: bool = False) -> None:
+        self.folder, self.sole = folder, sole
+        self.owner = f"{SOLE if sole else ''}{HOST}-{os.getpid()}-{secrets.token_hex(4)}"
+        self.poll = REMOTE_POLL if isinstance(folder, LivePath) else POLL
+        self.lapsed = False  # whether others may have taken this process for dead
+        self._last = time.time()  # when this process has last shown a sign of life
         self._mine: dict[str, Path] = {}
         self._ended = threading.Event()
 
@@ -56,18 +62,29 @@ class Leases:
 
     def leave(self) -> None:
         """Take back the sign of life; whoever leaves last clears up."""
-        if self.somebody():
+        there = list(self.folder.glob("*"))  # what comes later is of somebody who has just begun
+        if self._alive(there):
             self._heart(self.owner).unlink(missing_ok=True)
-        else:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            return
+        for path in (*there, self._heart(self.owner)):
+            path.unlink(missing_ok=True)
+        with suppress(OSError):  # it was never made, or somebody has just begun
+            self.folder.rmdir()
 
-    def somebody(self) -> bool:
-        """Tell whether other processes that hold names here are alive."""
-        owners = [path.name.removeprefix("alive-") for path in self.folder.glob("alive-*")]
+    def others(self) -> list[str]:
+        """Return the other processes here that are alive."""
+        return self._alive(self.folder.glob("alive-*"))
+
+    def bury(self, owner: str) -> None:
+        """Take back the sign of life of a process that is known to be dead."""
+        self._heart(owner).unlink(missing_ok=True)
+
+    def _alive(self, there: Iterable[Path]) -> list[str]:
+        owners = [path.name.removeprefix("alive-") for path in there if path.name.startswith("alive-")]
         others = [owner for owner in owners if owner != self.owner]
         if others:
             self._beat()  # ages are told by this process's own sign of life
-        return any(map(self.is_alive, others))
+        return [owner for owner in others if self.is_alive(owner)]
 
     def claim(self, name: str) -> LeaseState:
         """Take a name that nobody alive holds and that is not done."""
@@ -86,14 +103,12 @@ class Leases:
 
     def finish(self, name: str) -> None:
         """Mark a name that this process holds as done."""
-        path = self._mine.pop(name)
-        if not path.exists():
-            self._create(path)  # a folder that was cleared up
-        path.replace(self._path(f"{name}.done"))
+        self._create(self._path(f"{name}.done"))
+        self._mine.pop(name).unlink(missing_ok=True)
 
-    def is_done(self, name: str) -> bool:
-        """Tell whether somebody has finished it."""
-        return self._path(f"{name}.done").exists()
+    def done(self) -> set[str]:
+        """Return the names that somebody has finished."""
+        return {path.name.removesuffix(".done") for path in self.folder.glob("*.done")}
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -103,7 +118,7 @@ class Leases:
             if claim is LeaseState.DONE:
                 number += 1
             else:
-                time.sleep(POLL)
+                time.sleep(self.poll)
         try:
             yield
         finally:
@@ -112,7 +127,7 @@ class Leases:
     def is_alive(self, owner: str) -> bool:
         """Tell whether a process has shown a sign of life lately, by the clock that dates the files."""
         try:
-            age = self._heart(self.owner).stat().st_mtime - self._heart(owner).stat().st_mtime
+            age = _modified(self._heart(self.owner)) - _modified(self._heart(owner))
         except OSError:  # it has left, or this process has
             return False
         return age < EXPIRY
@@ -120,12 +135,14 @@ class Leases:
     def _is_held(self, path: Path) -> bool:
         try:
             owner = path.read_text()
-            fresh = self._heart(self.owner).stat().st_mtime - path.stat().st_mtime < EXPIRY
+            fresh = _modified(self._heart(self.owner)) - _modified(path) < EXPIRY
         except OSError:  # it was finished meanwhile
             return True
         return fresh if not owner else self.is_alive(owner)  # for a moment it is there and has no owner yet
 
     def _create(self, path: Path) -> bool:
+        if isinstance(path, LivePath):
+            return path.create(self.owner.encode())
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
@@ -145,9 +162,16 @@ class Leases:
 
     def _keep_beating(self) -> None:
         while not self._ended.wait(BEAT):
-            with suppress(OSError):  # a moment without the file server is no death
+            with suppress(OSError, Unreachable):  # a moment without the file server is no death
                 self._beat()
 
     def _beat(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._heart(self.owner).touch()
+        now = time.time()  # which goes on while a machine sleeps
+        self.lapsed |= now - self._last > EXPIRY
+        self._last = now
+
+
+def _modified(path: Path) -> float:
+    return path.modified() if isinstance(path, LivePath) else path.stat().st_mtime

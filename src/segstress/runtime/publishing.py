@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..core import BadInput
-from ..core.files import TEMPORARY, write
-from ..core.remote import RemotePath
+from ..core.files import write
 
-APART = ("leases", ".lock")  # of processes of this machine
-LAST = ("sums-", "manifest", "seal")  # files that say that others are whole
+APART = ("leases",)  # folders of processes that are at work
+UNFINISHED = (".", "begun-")  # locks, temporary names, and label maps of a shard that is not whole
+LAST = (("sums-", "rows-"), ("manifest",), ("seal",))  # files that say that others are whole, those of earlier ranks
 
 
 def publish(source: Path, goal: Path) -> int:
@@ -20,28 +20,23 @@ def publish(source: Path, goal: Path) -> int:
     if not source.is_dir():
         raise BadInput(f"{source} is no folder of results; expected one made by segstress, here or at an address")
     found = {path.relative_to(source).as_posix(): path for path in source.rglob("*") if path.is_file()}
-    names = [name for name in found if not _is_apart(name)]
+    names = [name for name in found if not is_apart(name)]
     copied = 0
-    for name in sorted(names, key=_rank):
+    for name in sorted(names, key=lambda name: (rank(name), name)):
         data, place = found[name].read_bytes(), goal / name
         if not place.is_file() or place.read_bytes() != data:
-            _put(place, data)
+            write(place, data)
             copied += 1
     return copied
 
 
-def _is_apart(name: str) -> bool:
-    first, _, last = name.split("/")[0], *name.rpartition("/")[1:]
-    return first in APART or bool(TEMPORARY.fullmatch(last))
+def is_apart(name: str) -> bool:
+    """Tell whether a file is of processes of this machine, or not whole yet, and stays where it is."""
+    first, *_, last = name.split("/") * 2
+    return first in APART or last.startswith(UNFINISHED) or ".." in name.split("/")
 
 
-def _rank(name: str) -> tuple[int, str]:
+def rank(name: str) -> int:
+    """Return the place of a file in the order in which a run's files may be copied."""
     file = name.rpartition("/")[2]
-    return next((rank for rank, start in enumerate(LAST, start=1) if file.startswith(start)), 0), name
-
-
-def _put(place: Path, data: bytes) -> None:
-    if isinstance(place, RemotePath):
-        place.write_bytes(data)
-    else:
-        write(place, data)
+    return next((number for number, starts in enumerate(LAST, start=1) if file.startswith(starts)), 0)

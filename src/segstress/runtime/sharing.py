@@ -13,12 +13,13 @@ from typing import Protocol, TypeVar
 
 from ..core import BadInput
 from ..core.files import alone, sweep
+from ..core.remote import address_in
+from .addresses import LEASES, held, mirror_of
 from .checksums import read_json, write_json
-from .leases import POLL, Leases, LeaseState
+from .leases import Leases, LeaseState
+from .mirror import Mirror
 
-FOLDER = "leases"
 FILE = "parts.json"
-ADDRESS = re.compile("[a-z][a-z0-9+]+:/")  # of fsspec; as a path it has lost a slash
 
 
 class Numbered(Protocol):
@@ -77,13 +78,17 @@ class PartNumber:
 class PartProcess:
     """One of several processes: it does its own share of the units first, then helps those that have begun."""
 
-    def __init__(self, folder: Path, part: PartNumber, leases: Leases) -> None:
-        self.folder, self.part, self.leases = folder, part, leases
+    def __init__(self, folder: Path, part: PartNumber, leases: Leases, mirror: Mirror | None = None) -> None:
+        self.folder, self.part, self.leases, self.mirror = folder, part, leases, mirror
         self.first, self.complete, self.session = False, True, ""
 
-    def turn(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def turn(self) -> Iterator[None]:
         """Do something that no other process does meanwhile."""
-        return self.leases.turn()
+        with self.leases.turn():
+            self._pull()
+            yield
+            self._push()
 
     def join(self, asked: str) -> None:
         """Agree with those that are alive on what the units are; the first begins anew. Call it in a turn."""
@@ -107,20 +112,21 @@ class PartProcess:
         """Yield the units that this process is to do, until none is left for it.
 
         Those of parts that have not begun are left to them, unless `everything` is needed before the run can go on."""
-        while missing := {self._name(step, unit): unit for unit in find()}:
+        while missing := {self._name(step, unit): unit for unit in self._look(find)}:
             left = undone = self._undone(missing)
             while left:
                 yield self._claimed(left, everything=everything)
                 left, begun = self._undone(left), self._begun()
                 if not any(everything or self._share(unit) in begun for unit in left.values()):
                     break
-                time.sleep(POLL)  # others have them in hand
+                time.sleep(self.leases.poll)  # others have them in hand
             if len(left) == len(undone):  # nobody got on, or what is marked as done is not there
                 break
         self.complete = not missing
 
     def finish(self, step: str, unit: Numbered) -> None:
-        """Note that a unit is done."""
+        """Note that a unit is done, once others can see what came of it."""
+        self._push()
         self.leases.finish(self._name(step, unit))
 
     def absent(self) -> list[str]:
@@ -135,7 +141,20 @@ class PartProcess:
         return f"the rest is left to {parts if absent else 'other parts'}"
 
     def _undone(self, units: Mapping[str, U]) -> dict[str, U]:
-        return {name: unit for name, unit in units.items() if not self.leases.is_done(name)}
+        done = self.leases.done()
+        return {name: unit for name, unit in units.items() if name not in done}
+
+    def _look(self, find: Callable[[], Sequence[U]]) -> Sequence[U]:
+        self._pull()
+        return find()
+
+    def _pull(self) -> None:
+        if self.mirror is not None:
+            self.mirror.pull()
+
+    def _push(self) -> None:
+        if self.mirror is not None:
+            self.mirror.push()
 
     def _claimed(self, left: Mapping[str, U], *, everything: bool) -> Iterator[U]:
         """Yield units as they are asked for: the own share in order, then those of others from the end."""
@@ -165,20 +184,22 @@ Sharing = SoleProcess | PartProcess
 
 @contextmanager
 def share(folder: Path, part: str) -> Iterator[Sharing]:
-    """Hold a run's folder: alone, or as one of the parts that share it."""
-    if ADDRESS.match(str(folder)):
-        raise BadInput(
-            f"--out {folder}: a run is written into a folder, on this machine or one that all reach; "
-            "then copy it: segstress publish FOLDER ADDRESS"
-        )
-    leases = Leases(folder / FOLDER)
-    if part:
+    """Hold a run's folder, and the address that it mirrors: alone, or as one of the parts that share it."""
+    number, mirror = PartNumber.read(part) if part else None, mirror_of(folder)
+    if mirror is not None:
+        with held(mirror, sole=number is None) as leases:
+            yield PartProcess(folder, number, leases, mirror) if number else SoleProcess()
+        return
+    if address_in(folder):
+        raise BadInput(f"{folder}: expected a folder; with segstress.runtime.mirrored(address) as folder: ...")
+    leases = Leases(folder / LEASES)
+    if number:
         with leases.beating():
-            yield PartProcess(folder, PartNumber.read(part), leases)
+            yield PartProcess(folder, number, leases)
         return
     with alone(folder):
-        somebody = leases.somebody()
+        others = leases.others()
         leases.leave()
-        if somebody:
+        if others:
             raise BadInput(f"{folder} is in use by processes that share it by --part; wait for them or choose another")
         yield SoleProcess()

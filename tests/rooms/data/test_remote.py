@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import tarfile
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -124,33 +123,16 @@ def test_a_run_is_published_fetched_and_continued(memory: str, tmp_path: Path) -
     assert publish(tmp_path / "again", goal) > 0
 
 
-def test_an_s3_server_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("s3fs")
-    server = pytest.importorskip("moto.server")
-    from werkzeug.serving import make_server
-
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "test")
-    http = make_server("127.0.0.1", 0, server.DomainDispatcherApplication(server.create_backend_app), threaded=True)
-    threading.Thread(target=http.serve_forever, daemon=True).start()
-    try:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{http.server_port}")
-        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-        fill(tmp_path / "pools")
-        system = fsspec.filesystem("s3", skip_instance_cache=True)
-        system.mkdir("bucket")
-        system.put(str(tmp_path / "pools"), "bucket/pools", recursive=True)
-        for pool in POOLS:
-            assert_same(pool.format(tmp_path / "pools"), pool.format("s3://bucket/pools"))
-        assert publish(tmp_path / "pools", path_of("s3://bucket/copy")) == len(
-            list(Path(tmp_path / "pools").rglob("*.*"))
-        )
-        assert RemotePath("s3://bucket/copy/photos/1.png").read_bytes() == encoded(1)
-    finally:
-        http.shutdown()
+def test_an_s3_server_on_this_machine(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    fill(tmp_path / "pools")
+    fsspec.filesystem("s3").put(str(tmp_path / "pools"), f"{s3}/pools", recursive=True)
+    for pool in POOLS:
+        assert_same(pool.format(tmp_path / "pools"), pool.format(f"{s3}/pools"))
+    assert publish(tmp_path / "pools", path_of(f"{s3}/copy")) == len(list(Path(tmp_path / "pools").rglob("*.*")))
+    assert RemotePath(f"{s3}/copy/photos/1.png").read_bytes() == encoded(1)
 
 
-def test_runs_are_not_written_at_addresses_and_the_line_says_what_to_do() -> None:
-    with pytest.raises(BadInput, match="segstress publish"):
+def test_from_python_an_address_is_mirrored_first_and_the_line_says_so() -> None:
+    with pytest.raises(BadInput, match=r"with segstress\.runtime\.mirrored"):
         evaluate({"models": [net("tiny")], "data": ["shapes:test?count=2&size=16"]}, "memory://run")
