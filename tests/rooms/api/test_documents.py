@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import typer
+import yaml
 
 import segstress
 from segstress.cli.main import ANYWHERE, app
@@ -164,3 +165,18 @@ def test_the_readme_names_every_function():
     shown = set(re.findall(r"segstress\.(\w+)\(", README))
     functions = {name for name in segstress.__all__ if name[0].islower()}
     assert shown == functions
+
+
+def test_workflows_and_the_image_name_what_there_is():
+    """They run elsewhere; here only that they can be read, and call targets and files of this project."""
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    workflows = [yaml.safe_load(path.read_text()) for path in (ROOT / ".github" / "workflows").glob("*.yml")]
+    steps = [step for workflow in workflows for job in workflow["jobs"].values() for step in job["steps"]]
+    called = {word for step in steps for word in re.findall(r"make ([a-z-]+)|'(test[a-z-]*)'", step.get("run", ""))}
+    assert {first or second for first, second in called} >= {"docs", "lint", "test", "test-all"}
+    assert {first or second for first, second in called} <= targets
+    (kept,) = [step["with"]["path"] for step in steps if "upload-artifact" in step.get("uses", "")]
+    assert f"site_dir: {kept}" in (ROOT / "mkdocs.yml").read_text()
+    copied = re.findall(r"^COPY (.+) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert copied
+    assert all((ROOT / name).exists() for line in copied for name in line.split())
