@@ -60,6 +60,7 @@ faults: .venv/dev
 docs: .venv/core
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
 	$(BIN)/python docs/write_tables.py --check
+	$(BIN)/python docs/write_examples.py --check
 	rm -rf dist/pages && mkdir -p dist/pages
 	cp -r README.md CHANGELOG.md CONTRIBUTING.md CITATION.cff LICENSE docs dist/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

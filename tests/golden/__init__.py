@@ -39,4 +39,5 @@ Changes:
   table `members` of `mad`, and nothing else. Its models now see four images at a time; no table changed by that.
 - The tables of `spatial` have intervals everywhere, so that scores and overview have more columns (issue 18); values
   stayed. New: all-corruptions (issue 19). provenance is not stored: it names the machine.
+- CE in all-corruptions has its interval (issue 18): two more columns for each reference; values stayed.
 """

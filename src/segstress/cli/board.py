@@ -8,7 +8,7 @@ from typing import Annotated
 from typer import Option
 
 from . import options
-from .console import console
+from .console import console, show_json
 
 Site = Annotated[Path, Option("--out", help="Folder of the site; it opens without a server.")]
 Unsealed = Annotated[
@@ -24,6 +24,7 @@ def board(
     unsealed: Unsealed = False,
     title: Title = "Board",
     by: By = "",
+    as_json: options.Json = False,
     plugin: options.Plugins = None,
 ) -> None:
     """Write a static page of models x threats from sealed runs, with a card for each model and every run's report.
@@ -32,4 +33,7 @@ def board(
     """
     from ..evaluation.board import board
 
-    console.print(f"Board: {board(runs, out, unsealed=unsealed, title=title, by=by)}", soft_wrap=True)
+    page = board(runs, out, unsealed=unsealed, title=title, by=by)
+    console.print(f"Board: {page}", soft_wrap=True)
+    if as_json:
+        show_json({"page": str(page)})

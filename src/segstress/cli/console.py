@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 # A file or pipe has no width of its own. Names of files are printed as they are, whatever brackets they hold.
 LITERAL: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
 console = Console(width=None if sys.stdout.isatty() else 120, **LITERAL)
+FIGURE = 9  # characters that are never broken into lines: a figure, or a word above it
 complaints = Console(stderr=True, **LITERAL)  # where what is printed is for programs
 
 
@@ -73,7 +75,7 @@ def show_summary(figures: Mapping[str, Any]) -> None:
             table.add_row(title, *map(_percent, _pick(run["worst_case"], shown)), "", style="bold")
             if any(run["worst_case_slack"].values()):
                 table.add_row("spared, at most", *map(_percent, _pick(run["worst_case_slack"], shown)), "")
-        console.print(table)
+        show_grid(table)
         for line in filter(None, (run["first_look"], *run["checkup"])):
             console.print(line, highlight=False, markup=False, soft_wrap=True)
         for alarm in run["alarms"]:
@@ -85,6 +87,24 @@ def show_summary(figures: Mapping[str, Any]) -> None:
     console.print("Percent. Every attack figure is an upper bound on robustness.")
 
 
+def show_grid(table: Table) -> None:
+    """Print a table of which nothing is cut: long names go on in the next line, figures stay whole.
+
+    Where the terminal is too narrow for that, every row is a sentence."""
+    for column in table.columns:
+        words = [*map(str, column.cells), *str(column.header).split()]
+        column.overflow = "fold"
+        column.min_width = min(FIGURE, max(map(len, words), default=0))
+    if max(map(Segment.get_line_length, Segment.split_lines(console.render(table)))) <= console.width:
+        console.print(table)
+        return
+    console.print(table.title or "", style="bold")
+    headings = [str(column.header) for column in table.columns]
+    for row in zip(*(column.cells for column in table.columns), strict=True):
+        pairs = zip(headings, map(str, row), strict=True)
+        console.print("; ".join(f"{heading} {cell}".strip() for heading, cell in pairs if cell))
+
+
 def _show_alone(alone: Mapping[str, Any]) -> None:
     """Objects and pixels attacked one by one, with intervals."""
     table = Table("each by itself", "clean", "joint worst case", "alone")
@@ -93,7 +113,7 @@ def _show_alone(alone: Mapping[str, Any]) -> None:
             table.add_row(
                 name.replace("_", " "), *(_interval(alone[name][state]) for state in ("clean", "joint", "alone"))
             )
-    console.print(table)
+    show_grid(table)
     for label, passes in alone["passes"].items():
         console.print(f"{label}: {passes['forwards']} forwards, {passes['backwards']} backwards")
 
@@ -111,7 +131,7 @@ def show_table(table: Figures) -> None:
     kinds = [column.kind for column in table.columns]
     for row in table.rows:
         drawn.add_row(*(show(cell, kind) for cell, kind in zip(row, kinds, strict=True)))
-    console.print(drawn)
+    show_grid(drawn)
     console.print(table.note)
 
 

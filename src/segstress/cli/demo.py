@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
@@ -12,10 +12,10 @@ from . import options
 from .bundles import ExecutionOptions
 from .console import console
 from .evaluation import attack_and_report
-from .running import show_errors
+from .running import conclude
 
 if TYPE_CHECKING:
-    from ..runtime import RunOptions
+    from ..reports.findings.page import Finding
 
 # Rooms are imported inside the command: they bring torch, and `segstress --help` should not wait for it.
 Full = Annotated[bool, Option("--full", help="Examine every claim of the papers with the battery strong; it resumes.")]
@@ -43,28 +43,38 @@ def demo(
     if store and not full:
         raise typer.BadParameter("--store keeps the figures of a full run; give --full as well")
     if full:
-        _examine(common.folder("demo-full"), images, common.options(), store)
+        _examine(common, images, store)
         return
     beside = [table.without(("training", "seed", "share", "cmiou_clean")) for table in current()]
     plan = read_plan({**PLAN, "limit": limit, "plugins": common.plugin or []})
     attack_and_report(plan, common, beside, common.folder("demo"))
 
 
-def _examine(folder: Path, images: int, run_options: RunOptions, store: bool) -> None:
+def _examine(common: ExecutionOptions, images: int, store: bool) -> None:
     """Carry out every run that is missing, then print the claims with their verdicts."""
     from ..demo import demonstration as demo
     from ..demo import zoo
     from .progress import watch
 
-    errors = demo.examine_claims(folder, images, run_options, lambda name: watch(console, name))
+    folder = common.folder("demo-full")
+    errors = demo.examine_claims(folder, images, common.options(), lambda name: watch(console, name))
     findings = demo.findings(folder)
     for finding in findings:
         console.print(f"{finding.claim}: {finding.answer.verdict}", style="bold")
         for check in finding.answer.checks:
             console.print(f"  {'yes' if check.holds else 'no'}: {check.asks} ({check.measured})")
     console.print(demo.HISTORY)
-    console.print(f"Findings: {demo.report(folder, findings)}", soft_wrap=True)
-    show_errors(errors)
+    page = demo.report(folder, findings)
+    console.print(f"Findings: {page}", soft_wrap=True)
+    result = {"folder": str(folder), "report": str(page), "findings": list(map(_plain, findings))}
+    conclude(result, common.as_json, errors)
     if store:
-        results, page = zoo.store(folder, findings, f"segstress demo --full --images {images}")
-        console.print(f"Stored: {results} and {page}", soft_wrap=True)
+        results, about = zoo.store(folder, findings, f"segstress demo --full --images {images}")
+        console.print(f"Stored: {results} and {about}", soft_wrap=True)
+
+
+def _plain(finding: Finding) -> dict[str, Any]:
+    """Return a claim and its checks as data."""
+    answer = finding.answer
+    checks = list(map(asdict, answer.checks))
+    return {"name": finding.name, "claim": finding.claim, "verdict": answer.verdict, "checks": checks}

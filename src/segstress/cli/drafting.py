@@ -12,7 +12,7 @@ import typer
 from typer import Argument, Option
 
 from . import options
-from .console import console
+from .console import console, show_json
 
 Eps = Annotated[str | None, Option("--eps", help='Radius in [0, 1] units, e.g. "8/255"; several with commas.')]
 File = Annotated[Path, Option("--out", help="The file to write.")]
@@ -43,6 +43,7 @@ def init(
     eps: Eps = None,
     limit: options.Limit = None,
     force: Force = False,
+    as_json: options.Json = False,
     plugin: options.Plugins = None,
 ) -> None:
     """Write a commented plan from options; what they leave open is asked where someone sits at the terminal.
@@ -69,6 +70,8 @@ def init(
     write(path, draft({key: value for key, value in wanted.items() if value}).encode())
     console.print(f"Plan: {path}", soft_wrap=True)
     console.print(f"Next: segstress plan {path}; segstress run {path} --out runs/{path.stem}", soft_wrap=True)
+    if as_json:
+        show_json({"plan": str(path)})
 
 
 def _ask(key: str) -> str:

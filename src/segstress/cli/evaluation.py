@@ -11,7 +11,7 @@ from rich.table import Table
 
 from . import options
 from .bundles import AttackOptions, EvaluationOptions, ExecutionOptions
-from .console import console, duration, show_json, show_summary, show_table
+from .console import console, duration, show_grid, show_json, show_summary, show_table
 from .minimal import present_searches
 from .running import Presented, carry_out, plan_of
 from .spatial_run import present_damage
@@ -90,7 +90,7 @@ def plan(
     table = Table("model", "data", "perturbation", "images", "forwards", "backwards", "time", title="At most")
     for cost in costs:
         table.add_row(*cost.names, str(cost.images), str(cost.forwards), str(cost.backwards), duration(cost.seconds))
-    console.print(table)
+    show_grid(table)
     total = sum(cost.seconds for cost in costs)
     console.print(f"All together about {duration(total)}, from one timed pass of each model on this machine.")
     for precision in filter(lambda foretold: foretold.known, expected_precision(planned)):

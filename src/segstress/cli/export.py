@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from . import options
 from .bundles import bundled
-from .console import console
+from .console import console, show_json
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Hand what a run kept to other programs.")
 
@@ -38,6 +38,7 @@ def images(
     format: Annotated[
         ImageFormat, Option("--format", help="png rounds to 8 bits; the others are exact.")
     ] = ImageFormat.png,
+    as_json: options.Json = False,
     plugin: options.Plugins = None,
 ) -> None:
     """Write kept perturbed images as <cell>/<goal>/<image>, and a table of model, data, perturbation, goal, file.
@@ -51,6 +52,8 @@ def images(
         console.print("PNG holds 8 bits: values were rounded to the nearest 1/255, which may undo a small delta.")
         console.print("What was attacked, to the last bit: --format npy or safetensors.")
     console.print(f"{written} images: {out / TABLE}", soft_wrap=True)
+    if as_json:
+        show_json({"images": written, "table": str(out / TABLE), "format": format.value})
 
 
 app.command("images")(bundled(images))

@@ -13,7 +13,7 @@ from typer import Option
 
 from . import options
 from .bundles import EvaluationOptions
-from .console import console, show_json, show_line
+from .console import console, show_grid, show_json, show_line
 from .evaluation import attack_and_report
 
 if TYPE_CHECKING:
@@ -84,7 +84,9 @@ def score(
     attack_and_report(plan, common, folder=common.folder(f"score-{images.resolve().name}"))
 
 
-def selftest(device: options.Device = "cpu", attack: Some = None, no_speed: NoSpeed = False) -> None:
+def selftest(
+    device: options.Device = "cpu", attack: Some = None, no_speed: NoSpeed = False, as_json: options.Json = False
+) -> None:
     """Check that attacks work on a device as on the CPU, and how fast; exit code 1 where one does not.
 
     Example: segstress selftest --device cuda
@@ -97,12 +99,15 @@ def selftest(device: options.Device = "cpu", attack: Some = None, no_speed: NoSp
     for outcome in (*check_parity(device), *check_contracts(device, (attack or "").split(",") if attack else ())):
         outcomes.append(outcome)
         show_line(f"{outcome.what}:", outcome.fault or "fine", "red" if outcome.fault else "green")
-    if not no_speed:
+    speeds = [] if no_speed else list(measure(device))
+    if speeds:
         table = Table("model", "dtype", "channels last", "images per pass", "images / s", title=f"Speed on {device}")
-        for speed in measure(device):
+        for speed in speeds:
             words = (speed.model, speed.dtype, "yes" if speed.channels_last else "no", str(speed.batch_size))
             table.add_row(*words, f"{speed.images_per_second:.1f}")
-        console.print(table)
+        show_grid(table)
+    if as_json:
+        show_json({"checks": list(map(asdict, outcomes)), "speeds": list(map(asdict, speeds))})
     wrong = sum(bool(outcome.fault) for outcome in outcomes)
     console.print(f"{len(outcomes) - wrong} of {len(outcomes)} checks are fine on {device}.")
     if wrong:

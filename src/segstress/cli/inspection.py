@@ -15,7 +15,7 @@ from rich.table import Table
 
 from . import options
 from .bundles import WorkerOptions
-from .console import complaints, console, show_json, show_line
+from .console import complaints, console, show_grid, show_json, show_line
 
 if TYPE_CHECKING:
     from ..evaluation.verify import Verdict
@@ -65,7 +65,7 @@ def _show_verdicts(verdicts: Sequence[Verdict]) -> None:
         accuracies = ("" if math.isnan(value) else f"{100 * value:.2f}" for value in verdict.accuracies)
         words = "sound" if verdict.sound else f"{len(verdict.faults)} faults"
         table.add_row(verdict.cell, str(verdict.checked), str(verdict.repeated), *accuracies, words)
-    console.print(table)
+    show_grid(table)
     depths = ", ".join(dict.fromkeys(verdict.depth for verdict in verdicts if verdict.depth))
     console.print(f"Rounded: kept images at the depth of their source ({depths}).", soft_wrap=True)
     for reason in dict.fromkeys(verdict.rounding for verdict in verdicts if verdict.rounding):
@@ -78,7 +78,7 @@ def _show_verdicts(verdicts: Sequence[Verdict]) -> None:
 Into = Annotated[Path, typer.Option("--out", help="New folder for the whole run.")]
 
 
-def merge(runs: options.Folders, out: Into, plugin: options.Plugins = None) -> None:
+def merge(runs: options.Folders, out: Into, as_json: options.Json = False, plugin: options.Plugins = None) -> None:
     """Join the folders of parts of one run, each made by the same command with another --part.
 
     Exit code 1 where answers are still missing.
@@ -88,13 +88,15 @@ def merge(runs: options.Folders, out: Into, plugin: options.Plugins = None) -> N
     from ..evaluation.merge import merge
 
     missing = merge(runs, out)
+    if as_json:
+        show_json({"folder": str(out), "missing": missing})
     if missing:
         console.print(f"{missing} answers are missing: the command of the parts with --out {out} goes on from there.")
         raise typer.Exit(1)
     console.print(f"Joined and sealed. Next: segstress report {out}", soft_wrap=True)
 
 
-def compact(runs: options.Folders, plugin: options.Plugins = None) -> None:
+def compact(runs: options.Folders, as_json: options.Json = False, plugin: options.Plugins = None) -> None:
     """Join the many small files of finished runs to few; figures and seals stay as they are.
 
     A run does so by itself when it ends, unless it was made in parts (--part) or by an earlier version.
@@ -103,14 +105,19 @@ def compact(runs: options.Folders, plugin: options.Plugins = None) -> None:
     """
     from ..evaluation.compacting import compact_run
 
+    done = []
     for run in runs:
         before, after = compact_run(run)
         console.print(f"{run}: {before} files of shards, now {after}", soft_wrap=True)
+        done.append({"folder": str(run), "before": before, "after": after})
+    if as_json:
+        show_json(done)
 
 
 def publish(
     source: Annotated[str, typer.Argument(help="Folder of a run or a competition, or its address.")],
     goal: Annotated[str, typer.Argument(help="Where it is copied to: an address (s3://bucket/mine) or a folder.")],
+    as_json: options.Json = False,
 ) -> None:
     """Copy a run to an object store (fsspec), or back from one; what is there already is not copied again.
 
@@ -121,7 +128,10 @@ def publish(
     from ..core.remote import path_of
     from ..runtime.publishing import publish as copy
 
-    console.print(f"{goal}: {copy(path_of(source), path_of(goal))} files copied", soft_wrap=True)
+    copied = copy(path_of(source), path_of(goal))
+    console.print(f"{goal}: {copied} files copied", soft_wrap=True)
+    if as_json:
+        show_json({"goal": goal, "copied": copied})
 
 
 class Sort(StrEnum):
@@ -160,4 +170,4 @@ def list_names(
     table = Table("name", "what it is", box=None)
     for name, about in listing(sort.value):
         table.add_row(name, about)
-    console.print(table)
+    show_grid(table)

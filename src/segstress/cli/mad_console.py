@@ -11,15 +11,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from .console import LITERAL, console, show_line
+from .console import LITERAL, console, show_grid, show_line
 from .mad_options import JudgeName
 
 if TYPE_CHECKING:
     from ..runtime import RunOptions
 
 
-def hold(competition: Any, run_options: RunOptions) -> list[str]:
-    """Return every step up to the selection, each with its own progress; what went wrong."""
+def hold(competition: Any, run_options: RunOptions) -> tuple[dict[str, Any], list[str]]:
+    """Take every step up to the selection, each with its own progress; the selection as data, and what went wrong."""
     from .progress import watch
 
     if not (competition.folder / "index.parquet").exists():
@@ -29,8 +29,7 @@ def hold(competition: Any, run_options: RunOptions) -> list[str]:
         faults: list[str] = competition.predict(progress, run_options)
     with watch(console, "comparing") as progress:
         competition.compare(progress, run_options)
-    show_selection(competition.select())
-    return faults
+    return show_selection(competition.select()), faults
 
 
 def find_ranking(
@@ -64,7 +63,7 @@ def show_ranking(competition: Any, ranking_report: Any, as_json: bool = False) -
             for ranking in ranking_report.rankings.values()
         ]
         table.add_row(ranking_report.names[model], *cells)
-    console.print(table)
+    show_grid(table)
     for metric, other in ranking_report.otherwise.items():
         correlations = ", ".join(
             f"{name} {spearman:.3f}" for name, (spearman, _) in ranking_report.correlation(other).items()
@@ -75,18 +74,23 @@ def show_ranking(competition: Any, ranking_report: Any, as_json: bool = False) -
     console.print(f"Report: {page}", soft_wrap=True)
 
 
-def show_index(index: Any) -> None:
-    """Tell how many images can be used, which are copies, which cannot be read."""
+def show_index(index: Any) -> dict[str, Any]:
+    """Tell how many images can be used, which are copies, which cannot be read; the same as data."""
     names, statuses, messages = (index[key].to_pylist() for key in ("name", "status", "message"))
-    for status in ("ok", "duplicate", "error"):
-        console.print(f"{status}: {statuses.count(status)} images")
-    for name, status, message in zip(names, statuses, messages, strict=True):
-        if status == "error":
-            show_line("error:", f"{name}: {message}")
+    counted = {status: statuses.count(status) for status in ("ok", "duplicate", "error")}
+    for status, number in counted.items():
+        console.print(f"{status}: {number} images")
+    rows = zip(names, statuses, messages, strict=True)
+    unreadable = [f"{name}: {message}" for name, status, message in rows if status == "error"]
+    for line in unreadable:
+        show_line("error:", line)
+    return {"images": counted, "unreadable": unreadable}
 
 
-def show_selection(selection: Any) -> None:
-    """Tell how many images were chosen, and for how many groups none was found."""
+def show_selection(selection: Any) -> dict[str, Any]:
+    """Tell how many images were chosen, and for how many groups none was found; the same as data."""
     console.print(
         f"{len(selection.images)} images in {len(selection.members)} places; {len(selection.empty)} groups are empty",
     )
+    members = [member._asdict() for member in selection.members]
+    return {"images": list(selection.images), "members": members, "empty": len(selection.empty)}

@@ -10,7 +10,7 @@ from typer import BadParameter, Option
 from . import mad_options as own
 from . import options
 from .console import console
-from .running import show_errors
+from .running import conclude
 
 
 def export(
@@ -20,6 +20,7 @@ def export(
     prefill: Annotated[
         str, Option("--prefill", help="Labels to begin from: empty, masks, labels, or a model.")
     ] = "empty",
+    as_json: options.Json = False,
     plugin: options.Plugins = None,
 ) -> None:
     """Write the chosen images for an annotation tool.
@@ -32,12 +33,14 @@ def export(
     competition = reopen(folder)
     count = export_images(competition.images(), competition.members(), format, to, prefill)
     console.print(f"{count} images in {to}")
+    conclude({"images": count, "folder": str(to)}, as_json)
 
 
 def import_(
     folder: own.Folder,
     source: Annotated[Path, Option("--from", help="Folder or file that the tool has saved.")],
     format: own.Format = "labelme",
+    as_json: options.Json = False,
     plugin: options.Plugins = None,
 ) -> None:
     """Take labels back, and say what is missing, unchanged or wrong.
@@ -55,7 +58,8 @@ def import_(
     )
     for image in back.missing[:10]:
         console.print(f"missing: {image}")
-    show_errors(back.faults)
+    result = {name: getattr(back, name) for name in ("taken", "unchanged", "rejected", "missing")}
+    conclude(result, as_json, back.faults)
 
 
 def judge(
@@ -75,6 +79,7 @@ def judge(
         list[str] | None, Option("--name", help="Another host name under which people reach the page. Repeatable.")
     ] = None,
     votes: Annotated[Path | None, Option("--votes", help="Take the decisions that a static page has saved.")] = None,
+    as_json: options.Json = False,
 ) -> None:
     """Let people judge on a blind page; each has a signed link of their own.
 
@@ -88,14 +93,20 @@ def judge(
     session = open_session(reopen(folder), mode.value)
     people = rater or ["anyone"]
     if votes is not None:
-        console.print(f"{take_file(session, votes)} new decisions")
+        taken = take_file(session, votes)
+        console.print(f"{taken} new decisions")
+        conclude({"decisions": taken}, as_json)
     elif static is not None:
         if len(people) > 1:
             raise BadParameter("a static page is for one person; give one --rater, and run it again for the next")
-        console.print(f"{write_static(session, people[0], static)} trials in {static / 'index.html'}", soft_wrap=True)
+        trials = write_static(session, people[0], static)
+        console.print(f"{trials} trials in {static / 'index.html'}", soft_wrap=True)
+        conclude({"trials": trials, "page": str(static / "index.html")}, as_json)
     else:
         shown = f"[{host}]" if ":" in host else host
-        for person in people:
-            console.print(f"{person}: http://{shown}:{port}{link(session, person)}", soft_wrap=True)
+        links = {person: f"http://{shown}:{port}{link(session, person)}" for person in people}
+        for person, address in links.items():
+            console.print(f"{person}: {address}", soft_wrap=True)
         console.print("Each link is for one person (Ctrl-C ends the server)", soft_wrap=True)
+        conclude({"links": links}, as_json)
         serve(session, host, port, name or ())

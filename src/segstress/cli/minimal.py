@@ -11,7 +11,7 @@ from typer import Option
 
 from . import options
 from .bundles import EvaluationOptions
-from .console import console
+from .console import console, show_grid
 from .running import Presented, carry_out, plan_of, records
 
 if TYPE_CHECKING:
@@ -71,5 +71,5 @@ def _show(summed: Figures) -> None:
     table = Table(*(summed.columns[index].title for index in shown), title=summed.title, title_justify="left")
     for row in summed.rows:
         table.add_row(*(show(row[index], summed.columns[index].kind) for index in shown))
-    console.print(table)
+    show_grid(table)
     console.print(summed.note)

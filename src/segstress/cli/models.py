@@ -13,7 +13,7 @@ from typer import Argument, Option
 
 from . import options
 from .bundles import bundled
-from .console import console, show_line
+from .console import console, show_grid, show_line
 
 if TYPE_CHECKING:
     from ..evaluation.model_check import ModelCheck, PassCost
@@ -65,7 +65,7 @@ def show(check: ModelCheck) -> None:
     table = Table("", "found", title=f"{check.model} on {check.data}", title_justify="left")
     for name, text in rows(check).items():
         table.add_row(name, Text(text))
-    console.print(table)
+    show_grid(table)
     for fault in check.faults:
         show_line("refused:", fault)
     for flag in check.flags:

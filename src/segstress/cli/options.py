@@ -69,7 +69,7 @@ ChannelsLast = Annotated[
 ]
 Device = Annotated[str, Option("--device", help="cpu, cuda, cuda:1 ...")]
 Seed = Annotated[int, Option("--seed", help="Seed of every random draw.")]
-KeepImages = Annotated[bool, Option("--keep-images", help="Keep every perturbed image, not only those of the gallery.")]
+KeepImages = Annotated[bool, Option("--keep-images", help="Keep every perturbed image, for the gallery too; else 24.")]
 Workers = Annotated[
     int, Option("--workers", min=0, max=1024, help="Workers; 0 = one for each core, or what a cluster has room for.")
 ]

@@ -12,7 +12,7 @@ from . import options
 from .bundles import ExecutionOptions
 from .console import console, show_table
 from .minimal import present_searches
-from .running import Presented, carry_out, records
+from .running import Presented, carry_out, conclude, records
 from .spatial_run import present_damage
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ def reproduce(
     known = published(paper)
     wanted = known.of(as_)
     if not wanted.plan:
-        _show(compare(wanted, places(common.folder(paper)), known.about), common.folder(paper))
+        compared = compare(wanted, places(common.folder(paper)), known.about)
+        _show(compared, common.folder(paper))
+        conclude(records(compared), common.as_json)
         return
     network = model or [_network(wanted.plan, wanted.model, weights)]
     given = {"models": network, "data": data, "weights": class_weights, "limit": limit}

@@ -56,13 +56,19 @@ def carry_out(
         done = evaluate(plan, folder or common.out, common.options(), progress)
     if done.left_to:
         console.print(f"Part {common.part} is done: {done.left_to}.", soft_wrap=True)
+        conclude({"folder": str(done.folder), "part": common.part, "left_to": done.left_to}, common.as_json)
         return
     presented = present(done.folder)
     console.print(f"Report: {presented.page}", soft_wrap=True)
-    if common.as_json:
-        about = {"folder": str(done.folder), "report": str(presented.page), "errors": list(done.errors)}
-        show_json({**presented.figures, **about})
-    show_errors(done.errors)
+    about = {"folder": str(done.folder), "report": str(presented.page)}
+    conclude({**presented.figures, **about}, common.as_json, done.errors)
+
+
+def conclude(result: Mapping[str, Any], as_json: bool, errors: Sequence[str] = ()) -> None:
+    """Print the result as JSON where that is wanted, and name what failed; exit code 1 where anything did."""
+    if as_json:
+        show_json({**result, "errors": list(errors)})
+    show_errors(errors)
 
 
 def show_errors(errors: Sequence[str]) -> None:

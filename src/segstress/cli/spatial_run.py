@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from .bundles import EvaluationOptions
-from .console import console
+from .console import console, show_grid
 from .running import Presented, carry_out, plan_of, records
 
 if TYPE_CHECKING:
@@ -63,5 +63,5 @@ def _show(results: Sequence[LocalResult]) -> None:
         ]
         what = result.what if result.final or result.goal == "any" else f"{result.what} ({result.goal})"
         table.add_row(result.model, what, result.strength, result.where, *figures)
-    console.print(table)
+    show_grid(table)
     console.print("Class-mean accuracy in percent; RCE is the share of the clean one that is lost.")

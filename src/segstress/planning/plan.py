@@ -73,7 +73,7 @@ class Plan:
     exhaustive: bool = False  # run a whole battery on every image, also where an earlier attack left nothing to win
     done_at: Share = 0.0005  # so few correct pixels are none to the rest of a battery; 0 = none may be left
     budget: Seconds = 0.0  # "30m": attacks are chosen to fit; 0 = no limit
-    keep_images: bool = False  # keep every perturbed image, not only those of the gallery
+    keep_images: bool = False  # keep every perturbed image, for the gallery too; else 24
     numerics: Numerics = Numerics()  # device, images per pass, threads and precision, on which rounding depends
 
     def __post_init__(self) -> None:

@@ -184,27 +184,6 @@ def _mean(
     return interval_of(mean, len(known[0].clean[zone]), within=within)
 
 
-def relative_loss(
-    reference: Sequence[LocalResult], own: Sequence[LocalResult], figure: str, zone: str, state: str = "perturbed"
-) -> Interval:
-    """Return what results lack against those of a reference, in shares of the latter; both weigh the same images."""
-    metric = metrics.get(figure)
-    sides = [
-        [counts for result in side if (counts := result.counts(zone, state)) is not None and metric(counts) >= 0]
-        for side in (reference, own)
-    ]
-    images = {len(counts) for side in sides for counts in side}
-    if not all(sides) or len(images) != 1:
-        return Interval(rce(*(known_mean(float(metric(counts)) for counts in side) for side in sides)), *UNKNOWN)
-
-    def lost(weights: np.ndarray) -> np.ndarray:
-        whole, left = (np.mean([metric(counts, weights=weights) for counts in side], axis=0) for side in sides)
-        relative: np.ndarray = 1 - left / whole
-        return relative
-
-    return interval_of(lost, images.pop(), within=LOSS)
-
-
 def known_mean(values: Iterable[float]) -> float:
     """Return the mean of the values that are not NaN; NaN without any."""
     known = [value for value in values if not math.isnan(value)]

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 
 from ..runtime import Cell
+from .frames import frame_of
 from .minimal import attack_name
 from .run import Run
-from .studies import beside, frame_of
+from .studies import beside
 from .study import Frame
 
 FrameKey = tuple[str, str, str, str, str]  # model, data, attack, threshold, image

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
@@ -152,8 +152,14 @@ class Run:
     def photographs(self, cell: Cell, ids: Collection[str]) -> tuple[Arrays, Arrays]:
         """Return the same with those channels of the images that the dataset wants to be shown."""
         images, maps = self.pictures(cell, ids)
-        show = [channel - 1 for channel in cell.dataset_info.get("show", ())]
-        return {key: image[show] if show else image for key, image in images.items()}, maps
+        return _shown(cell, images), maps
+
+    def photograph_shards(self, cell: Cell, ids: Collection[str]) -> Iterator[tuple[Arrays, Arrays]]:
+        """Yield the same, those of one shard after the other."""
+        for kept in self.store.batches(cell, "kept"):
+            images = {key: image for key, image in kept.items() if key.partition("|")[2] in ids}
+            if images:
+                yield _shown(cell, images), self.store.arrays(cell, "maps", {key.partition("|")[2] for key in images})
 
     def _table(self, cell: Cell, name: str) -> pa.Table:
         key = (cell.key, name)
@@ -162,6 +168,11 @@ class Run:
         while len(self._tables) > 1 and sum(table.nbytes for table in self._tables.values()) > KEPT:
             del self._tables[next(iter(self._tables))]
         return self._tables[key]
+
+
+def _shown(cell: Cell, images: Arrays) -> Arrays:
+    show = [channel - 1 for channel in cell.dataset_info.get("show", ())]
+    return {key: image[show] if show else image for key, image in images.items()}
 
 
 def _asked(cell: Cell) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

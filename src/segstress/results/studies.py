@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,17 +15,16 @@ import pyarrow.compute as pc
 from ..attacks.alone import Alone, by_parts
 from ..core import BadInput, Perturbation, format_radius, perturbations
 from ..runtime import Cell, read_json
+from .frames import KeptFrames, Members, read_frames
 from .gap import remaining_gap
 from .part_frames import erased_frames, parts_frames
 from .provenance import provenance
 from .rows import ImageRows
-from .run import Arrays, Run
-from .study import AttackSelection, Floor, Frame, Objects, Outcome, Study
+from .run import Run
+from .study import AttackSelection, Floor, Objects, Outcome, Study
 
 CHOICE = "choice.json"
-GALLERY = 24  # images of each study in the page
-
-Members = Sequence[tuple[Cell, Perturbation]]
+GALLERY = 24  # images of each study whose pictures are held; those of others are read when they are wanted
 
 
 def read_studies(run: Run) -> list[Study]:
@@ -79,7 +79,7 @@ def study_of(run: Run, clean: Cell, members: Members, unanswered: Sequence[Pertu
             *(_nothing(one, ids) for one in unanswered),
         ),
         objects=_objects(run, clean, members, unanswered, ids),
-        frames=_frames(run, clean, joint, ids),
+        **_pictures(run, clean, joint, ids),
         warnings=_warnings(base),
         provenance=provenance(run, clean),
         ball=str(threat).replace(f" {format_radius(threat.radius)}", "") if threat else "",
@@ -205,35 +205,14 @@ def _object_keys(table: pa.Table) -> pa.Array:
     return keys.combine_chunks()
 
 
-def _frames(run: Run, clean: Cell, members: Members, ids: Sequence[str]) -> tuple[Frame, ...]:
-    """Return the kept pictures of a few images, for every perturbation that has them."""
+def _pictures(run: Run, clean: Cell, members: Members, ids: Sequence[str]) -> dict[str, Any]:
+    """Return the pictures of a few images, and a reader of all others that are kept."""
     kept = set(run.kept(clean))
-    shown = [id_ for id_ in ids if id_ in kept][:GALLERY]
-    sources, truths = run.photographs(clean, shown)
-    frames = []
-    for cell, change in members:
-        images, maps = run.photographs(cell, shown)
-        for id_ in shown:
-            goal = "accuracy" if f"accuracy|{id_}" in images else "any"
-            if f"{goal}|{id_}" in images:
-                frames.append(frame_of(id_, change.name, goal, (sources, truths), (images, maps)))
-    return tuple(frames)
-
-
-def frame_of(
-    id_: str, outcome: str, goal: str, clean: tuple[Arrays, Arrays], perturbed: tuple[Arrays, Arrays]
-) -> Frame:
-    """Put together the pictures of an image, from the arrays of the clean cell and of the perturbation's."""
-    (sources, truths), (images, maps) = clean, perturbed
-    return Frame(
-        image_id=id_,
-        outcome=outcome,
-        image=sources[f"any|{id_}"],
-        perturbed=images[f"{goal}|{id_}"],
-        truth=truths[f"truth|{id_}"].astype(np.int64),
-        clean=truths[f"clean|{id_}"].astype(np.int64),
-        prediction=maps[f"{goal}|{id_}"].astype(np.int64),
-    )
+    pictured = [id_ for id_ in ids if id_ in kept]
+    return {
+        "frames": read_frames(run, clean, members, pictured[:GALLERY]),
+        "more": KeptFrames(run, clean, members, pictured[GALLERY:]),
+    }
 
 
 def _warnings(base: Outcome) -> tuple[str, ...]:

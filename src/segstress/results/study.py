@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -55,6 +55,18 @@ class Frame:
     clean: np.ndarray  # prediction on `image`
     prediction: np.ndarray  # prediction on `perturbed`
     region: np.ndarray | None = None  # (height, width): where a perturbation of a part acted
+
+
+class FrameReader(Protocol):
+    """Frames of images that are not held: all together may be more than memory has room for."""
+
+    ids: tuple[str, ...]
+
+    def first(self, count: int) -> FrameReader:
+        """Return a reader of so many images."""
+
+    def __iter__(self) -> Iterator[Frame]:
+        """Read one after the other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,3 +154,4 @@ class Study:
     damage: tuple[str, ...] = ()  # stored files that changed, are missing or foreign, and why the seal does not hold
     seal: str = ""  # of the run, where it bears one that holds
     environment_seal: str = ""
+    more: FrameReader | None = None  # of images beside those of `frames`

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
+import yaml
 
 import segstress
+from segstress.cli.main import ANYWHERE, app
 
 ROOT = Path(__file__).parents[3]
 STAND_INS = """
@@ -84,6 +89,64 @@ def test_every_worked_example_has_its_output():
     assert all(asked == shown and output.strip() for asked, shown, output in commands)
 
 
+EXAMPLES = runpy.run_path(str(ROOT / "docs" / "write_examples.py"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("accuracy 10.84 %", "accuracy 10.85 %", ""),
+        ("accuracy 10.84 %", "accuracy 12.00 %", "'10.84' is now '12.00'"),
+        ("about 8 s,\n│ 4 s │", "about 2 s,\n│ 11 s │", ""),
+        (f"Seal {'a' * 32}.", f"Seal {'b' * 32}.", ""),
+        ("nothing to object", "2 flags", "'nothing' is now '2'"),
+        ("one line", "one line\nand another", "'nothing' is now 'and'"),
+        ("┏━━┓ 3 images", "┏━━━━┓ 3 images", ""),
+    ],
+)
+def test_an_example_that_prints_something_else_is_named(before, after, said):
+    assert EXAMPLES["difference"](before, after) == said
+
+
+@pytest.mark.slow
+def test_the_worked_examples_still_print_what_is_pasted(tmp_path):
+    done = subprocess.run(
+        [sys.executable, ROOT / "docs" / "write_examples.py", "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def commands_of(page):
+    """Return the words of every segstress command in code blocks of a page; what a shell does with them is left out."""
+    text = (ROOT / page).read_text().replace("\\\n", " ")
+    fenced = re.findall("^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    indented = re.findall(r"(?:^|\n)\n((?: {4}segstress .*\n)+)", text)
+    for line in "".join([*fenced, *indented]).splitlines():
+        if line.strip().startswith("segstress "):
+            words = shlex.split(line.strip(), comments=True)
+            yield list(itertools.takewhile(lambda word: word not in ("|", ";", "&&", ">"), words))[1:]
+
+
+PAGES = [page.relative_to(ROOT).as_posix() for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")))]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(commands_of(page))])
+def test_every_command_of_a_page_and_its_options_exist(page):
+    for words in commands_of(page):
+        command = typer.main.get_command(app)
+        for word in words:
+            if hasattr(command, "commands"):
+                assert word in command.commands or word.startswith("-"), words
+                command = command.commands.get(word, command)
+        known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        given = {word.partition("=")[0] for word in words if word.startswith("--")}
+        assert given <= known | {*ANYWHERE, "--help", "--version"}, f"{words}: {given - known}"
+
+
 def test_pictures_are_small():
     pictures = list((ROOT / "docs" / "pictures").glob("*.png"))
     assert pictures
@@ -102,3 +165,18 @@ def test_the_readme_names_every_function():
     shown = set(re.findall(r"segstress\.(\w+)\(", README))
     functions = {name for name in segstress.__all__ if name[0].islower()}
     assert shown == functions
+
+
+def test_workflows_and_the_image_name_what_there_is():
+    """They run elsewhere; here only that they can be read, and call targets and files of this project."""
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    workflows = [yaml.safe_load(path.read_text()) for path in (ROOT / ".github" / "workflows").glob("*.yml")]
+    steps = [step for workflow in workflows for job in workflow["jobs"].values() for step in job["steps"]]
+    called = {word for step in steps for word in re.findall(r"make ([a-z-]+)|'(test[a-z-]*)'", step.get("run", ""))}
+    assert {first or second for first, second in called} >= {"docs", "lint", "test", "test-all"}
+    assert {first or second for first, second in called} <= targets
+    (kept,) = [step["with"]["path"] for step in steps if "upload-artifact" in step.get("uses", "")]
+    assert f"site_dir: {kept}" in (ROOT / "mkdocs.yml").read_text()
+    copied = re.findall(r"^COPY (.+) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert copied
+    assert all((ROOT / name).exists() for line in copied for name in line.split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import replace
 from functools import partial
@@ -197,3 +198,11 @@ def test_cells_lead_to_what_lies_behind_them(tmp_path: Path) -> None:
     tinted = Table("fine", "A title", columns, (("a", 0.25),), tints=tints)
     write_page(tmp_path, "local.html", lambda page: {**WORDS, "part": page.part("", [tinted])})
     assert "--tint: var(--harm) 35.0%" in (tmp_path / "index.html").read_text()
+
+
+def test_a_figure_without_bounds_stands_alone(tmp_path: Path) -> None:
+    rows = tuple((Interval(value, low, high),) for value, low, high in ((0.5, 0.4, 0.6), (0.7, math.nan, math.nan)))
+    text = write(tmp_path, tables=[Table("t", "T", (Column("a", "A", "interval"),), rows)])
+    assert "40.0 to 60.0" in text
+    assert "70.0" in text
+    assert "- to -" not in text

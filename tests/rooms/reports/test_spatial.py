@@ -17,9 +17,11 @@ from segstress.reports.local.ensemble import Step, drawing, reversed_roles, swee
 from segstress.reports.local.ensemble import headline as trade_off
 from segstress.reports.local.figures import DRAWINGS
 from segstress.reports.local.page import OUTLINE, leaner, outlined
+from segstress.reports.local.positions import positions
 from segstress.reports.local.strikes import fooling_region, strike_strips
 from segstress.reports.local.tables import attacked, common, masks, overview, scores
 from segstress.reports.local.verdict import headline, points, verdict
+from segstress.results.degradation import corruption_degradation, relative_degradation
 from segstress.results.local import LocalResult, known_mean, mean_rce
 from segstress.results.strikes import SingleAttack, StrikeFrames
 from segstress.results.study import Frame
@@ -107,9 +109,11 @@ def test_cd_and_retention_against_the_first_model():
     rows = {row[0]: row for row in common([*first, *second]).rows}
     lost = {name: sum(1 - s.score("cmiou", "all") for s in own) for name, own in (("a", first), ("b", second))}
     clean = first[0].score("cmiou", "all", "clean")
-    assert rows["a"][6:] == (1, 1)
-    assert rows["b"][6] == pytest.approx(lost["b"] / lost["a"])
-    assert rows["b"][7] == pytest.approx((lost["b"] - 2 * (1 - clean)) / (lost["a"] - 2 * (1 - clean)))
+    assert rows["a"][6] == Interval(1.0, 1.0, 1.0), "beside itself nothing is uncertain"
+    assert rows["a"][7].value == 1
+    assert rows["b"][6].value == pytest.approx(lost["b"] / lost["a"])
+    assert rows["b"][7].value == pytest.approx((lost["b"] - 2 * (1 - clean)) / (lost["a"] - 2 * (1 - clean)))
+    assert rows["b"][6].low < rows["b"][6].value < rows["b"][6].high
     mean = np.mean([s.score("cmiou", "all") for s in second])
     assert rows["b"][5].value == pytest.approx(mean / clean)
 
@@ -287,6 +291,32 @@ def test_a_map_of_places_is_the_mean_over_what_was_done_there():
     loss = [each.rce("mean_accuracy", "outside") for each in found]
     assert loss[1] > loss[0]
     assert grid == pytest.approx([(loss[0] + loss[1]) / 2, loss[2]])
+    rows = positions(found).rows
+    assert [row[:4] for row in rows] == [("m", "d", 0, 0), ("m", "d", 0, 64)]
+    assert [row[4].value for row in rows] == pytest.approx(grid)
+    (widths,) = drawing.figure.axes[1].images[0].get_array().tolist()
+    assert widths == pytest.approx([(row[4].high - row[4].low) / 2 for row in rows])
+
+
+def test_degradation_is_sure_where_images_differ_and_models_do_not():
+    """Two models that lose alike on every image: their ratio is sure although neither loss is."""
+
+    def lost(model, *wrong):
+        whole = counts(*(((10, 10, 10),) for _ in wrong))
+        left = whole.copy()
+        left[:, 0, 0] -= wrong
+        return LocalResult(model, "d", "fog", 1.0, 0, 0, "", None, "any", {"all": whole}, {"all": left})
+
+    first, second, other = lost("a", 2, 6, 4), lost("b", 1, 3, 2), lost("c", 3, 2, 1)
+    for measure in (corruption_degradation, relative_degradation):
+        alike, apart = (measure([first], [own], "accuracy") for own in (second, other))
+        assert alike.value == apart.value == pytest.approx(0.5)
+        assert alike.high - alike.low < 1e-9 < apart.high - apart.low
+    fewer = lost("b", 1, 3)
+    alone = corruption_degradation([first], [fewer], "accuracy")
+    assert alone.value == pytest.approx(0.5)
+    assert math.isnan(alone.low), "other images: no common weights"
+    assert math.isnan(relative_degradation([lost("a", 0, 0)], [fewer], "accuracy").value), "nothing to compare with"
 
 
 def test_the_mean_of_results_is_weighed_by_the_same_images():
@@ -333,7 +363,9 @@ def test_accuracy_over_all_corruptions_and_ce_against_every_model():
     assert rows["a"]["accuracy_all"].value == pytest.approx(mean)
     for name, own in (("a", first), ("b", second)):
         clean = own[0].score("accuracy_image_mean", "all", "clean")
-        assert rows["a"][f"ce_{name}"] == pytest.approx((clean - mean) / clean)
+        error = rows["a"][f"ce_{name}"]
+        assert error.value == pytest.approx((clean - mean) / clean)
+        assert error.low < error.value < error.high
     assert all_corruptions([*first, second[0]]).rows == (), "a model that saw fewer corruptions is not compared"
 
 

@@ -9,6 +9,7 @@ import sample_study
 
 from segstress.reports.study.assessment import assess
 from segstress.reports.study.grids import on_all_models, under_all_attacks
+from segstress.reports.study.main_tables import comparison
 from segstress.reports.study.radii import families, multiples, radii
 from segstress.reports.study.rivals import pairs, pairs_drawing, rivals
 from segstress.results.study import Frame, Study
@@ -23,6 +24,13 @@ def test_radii_of_one_model_make_a_curve_from_clean_outwards(tiny: Study) -> Non
     table = radii(family)
     assert [row[1] for row in table.rows] == ["clean", "linf 2/255", "linf 8/255"]
     assert [row[2].value for row in table.rows] == [18 / 20, 6 / 20, 6 / 20]
+
+
+def test_the_best_is_marked_of_models_that_met_the_same_question_alone(real: Study) -> None:
+    sturdy = sample_study.study("sturdy", 12, scale=0.4)
+    assert comparison([assess(real), assess(sturdy)]).bold
+    milder = replace(sturdy, eps=2 / 255, threat="linf 2/255")
+    assert not comparison([assess(real), assess(milder)]).bold, "a smaller radius is no better model"
 
 
 def test_models_are_paired_on_the_images_that_both_have_answered(real: Study) -> None:

@@ -34,7 +34,7 @@ def record(*history: dict[str, Any], epochs: int = 3) -> TrainingRecord:
 def test_clean_and_robust_figures_stand_beside_each_other(tmp_path: Path) -> None:
     full = record(entry(1, 0.2, 0.1), entry(2), entry(3, 0.4, 0.3))
     assert (
-        headline(full) == "After 3 epochs validation has 80.0 % clean and 60.0 % under pgd <8/255> of its pixels right."
+        headline(full) == "After 3 epochs 80.0 % (clean) and 60.0 % (under pgd <8/255>) of validation pixels are right."
     )
     text = write_training(full, tmp_path).read_text()
     assert "segstress train &lt;plan&gt;" in text

@@ -133,3 +133,56 @@ def test_a_model_that_fails_on_every_image_says_so_in_one_line(segstress):
     )
     assert said.code == 2
     assert "failed on every image of" in said.err
+
+
+def gallery(folder):
+    """Return of the one study in the gallery: images with pictures, and the files of all their pictures."""
+    page = report([folder])
+    text = (page.parent / "gallery" / "catalogue.js").read_text()
+    (study,) = json.loads(text.partition("=")[2].rstrip(";\n"))["studies"]
+    shown = {study["images"][image][0] for image, *_ in study["frames"]}
+    return shown, list((page.parent / "gallery").glob("*.png")), page.read_text()
+
+
+def test_the_gallery_has_every_image_that_a_run_kept(run, monkeypatch):
+    monkeypatch.setattr("segstress.results.studies.GALLERY", 2)
+    folder = run(count=5, exhaustive=True, keep_images=True)
+    (study,) = studies([folder])
+    assert len({frame.image_id for frame in study.frames}) == 2
+    shown, files, text = gallery(folder)
+    assert shown == set(study.ids)
+    assert len(files) == 5 * (3 + 4 * len(ATTACKS))
+    assert "--keep-images" not in text.partition("so a link leads back here")[2].partition("</p>")[0]
+
+
+def test_a_gallery_beyond_its_bound_says_what_it_leaves_out(run, monkeypatch):
+    monkeypatch.setattr("segstress.results.studies.GALLERY", 2)
+    monkeypatch.setattr("segstress.reports.study.report.MOST", 3 * len(ATTACKS))
+    shown, files, text = gallery(run(count=5, exhaustive=True, keep_images=True))
+    assert len(shown) == 3
+    assert len(files) == 3 * (3 + 4 * len(ATTACKS))
+    assert "Shown are 3 of 5 kept images" in text
+
+
+def test_a_gallery_of_few_says_how_all_are_kept(run, monkeypatch):
+    monkeypatch.setattr("segstress.evaluation.run.GALLERY", 2)
+    shown, _, text = gallery(run(count=5, exhaustive=True))
+    assert len(shown) == 2
+    assert "2 of 5 images kept their pictures" in text
+    assert "--keep-images" in text
+
+
+def test_frames_beyond_those_held_are_those_that_were_stored(run, monkeypatch):
+    folder = run(count=4, exhaustive=True, keep_images=True)
+    (whole,) = studies([folder])
+    monkeypatch.setattr("segstress.results.studies.GALLERY", 1)
+    (few,) = studies([folder])
+    assert few.more is not None
+    stored = {(frame.image_id, frame.outcome): frame for frame in whole.frames}
+    read = list(few.more)
+    assert len(read) == 3 * len(ATTACKS)
+    for frame in read:
+        other = stored[frame.image_id, frame.outcome]
+        assert (frame.perturbed == other.perturbed).all()
+        assert (frame.prediction == other.prediction).all()
+        assert (frame.clean == other.clean).all()

@@ -86,10 +86,9 @@ class PageFiles:
         strips: Iterable[Strip] = (),
     ) -> PagePart:
         """Write what belongs together: tables in four formats, figures as SVG and PDF, pictures as PNG."""
-        written = [self._write_strip(strip) for strip in self._made(strips, name)]
-        return PagePart(
-            name, self._write(name, tables), self._write(name, drawings), [strip for strip in written if strip.shown]
-        )
+        written = (self._write_strip(strip) for strip in self._made(strips, name))
+        shown = [strip for strip in written if strip.shown]  # pictures of the others are held no longer than needed
+        return PagePart(name, self._write(name, tables), self._write(name, drawings), shown)
 
     def _write(self, part: str, items: Iterable[Made]) -> dict[str, Made]:
         written: dict[str, Made] = {}

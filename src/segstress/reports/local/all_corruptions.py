@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...metrics.scores import rce
-from ...results.local import LocalResult, mean_score
+from ...results.degradation import corruption_error
+from ...results.local import NOTHING, LocalResult, mean_score
 from ..kit.table import Cell, Column, Table
 
 FIGURE = "accuracy_image_mean"  # equations 2 to 5 of arXiv:2504.01632
@@ -27,7 +27,7 @@ def all_corruptions(results: Sequence[LocalResult]) -> Table:
         Column("region", "Region"),
         Column("damages", "Damages", "count"),
         *(Column(f"accuracy_{zone}", f"Accuracy, {zone}", "interval") for zone in ZONES),
-        *(Column(f"ce_{name}", f"CE against {name}", "share", hidden=len(names) > 3) for name in names),
+        *(Column(f"ce_{name}", f"CE against {name}", "interval", hidden=len(names) > 3) for name in names),
     )
     rows = tuple(_row(group, model, models, names) for group, models in several.items() for model in models)
     note = (
@@ -47,7 +47,5 @@ def _row(
     group: Group, model: str, models: Mapping[str, Sequence[LocalResult]], names: Sequence[str]
 ) -> tuple[Cell, ...]:
     own = models[model]
-    left = mean_score(own, FIGURE, "all")
-    against = (models[name][0].score(FIGURE, "all", "clean") if name in models else float("nan") for name in names)
-    errors = (rce(clean, left.value) for clean in against)
+    errors = (corruption_error(models[name][0], own, FIGURE) if name in models else NOTHING for name in names)
     return (model, *group, len(own), *(mean_score(own, FIGURE, zone) for zone in ZONES), *errors)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import matplotlib as mpl
 
 from ...metrics.intervals import Interval
-from ...results.local import LocalResult, relative_loss
+from ...results.degradation import relative_loss
+from ...results.local import LocalResult
 from ..kit.drawing import CALM, HARM, INK, PERCENT, Drawing, canvas, style
 from ..kit.naming import percent
 from ..kit.table import Column, Rows, Table

@@ -11,6 +11,7 @@ import numpy as np
 from ...results.local import HEADLINE, LocalResult, mean_rce
 from ..kit.drawing import INK, PERCENT, Drawing, canvas, strokes
 from .curves import LOST, band, banded, curves, fit_view, lines_of, rce_axis
+from .positions import positions_drawing
 
 RING = re.compile(r"distance-(\d+)-(\d+|inf)")
 
@@ -82,30 +83,6 @@ def _near(ring: str) -> int:
     return int(bounds[1]) if bounds else -1
 
 
-def positions(results: Sequence[LocalResult]) -> Drawing | None:
-    """Draw RCE outside of one patch, for every position of the patch."""
-    results = [result for result in results if result.corner]
-    if len({result.corner for result in results}) < 2:
-        return None
-    models = list(dict.fromkeys(result.model for result in results))
-    figure, axes = canvas(3.0, len(models))
-    losses: dict[tuple[str, tuple[int, int] | None], list[LocalResult]] = {}
-    for result in results:
-        losses.setdefault((result.model, result.corner), []).append(result)
-    values = {cell: mean_rce(several, HEADLINE, "outside").value for cell, several in losses.items()}
-    rows, columns = (sorted({result.corner[axis] for result in results if result.corner}) for axis in (0, 1))
-    highest = max((abs(value) for value in values.values() if not math.isnan(value)), default=1.0)
-    for axis, model in zip(axes, models, strict=True):
-        grid = [[values.get((model, (row, column)), math.nan) for column in columns] for row in rows]
-        image = axis.imshow(grid, cmap="RdBu_r", vmin=-highest, vmax=highest)
-        axis.set(title=model, xlabel="left edge, pixels", ylabel="top edge, pixels")
-        axis.set_xticks(range(len(columns)), [str(column) for column in columns])
-        axis.set_yticks(range(len(rows)), [str(row) for row in rows])
-    figure.colorbar(image, ax=axes, label="RCE outside, %", format=PERCENT)
-    caption = f"{LOST} outside of one patch, which was slid over the image; mean over what was done to it."
-    return Drawing("positions", "Where it hurts most", caption, figure)
-
-
 def _patched(results: Sequence[LocalResult]) -> list[LocalResult]:
     return [result for result in results if not math.isnan(result.ratio) and result.goal == "any"]
 
@@ -128,5 +105,5 @@ DRAWINGS: dict[str, Callable[[Sequence[LocalResult]], Drawing | Iterator[Drawing
     "eps": lambda results: curves(_final_squares(results), "eps"),
     "placements": placements,
     "distances": distances,
-    "positions": positions,
+    "positions": positions_drawing,
 }

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import groupby
 
 from ...metrics import metrics
 from ...metrics.intervals import Interval
-from ...results.local import FIGURES, HEADLINE, NOTHING, LocalResult, mean_rce, mean_score
+from ...results.local import FIGURES, HEADLINE, NOTHING, LocalResult, mean_rce
 from ..kit.table import Cell, Column, Rows, Table
 from .all_corruptions import all_corruptions
+from .common import common
+from .keys import KEYS, keys_of
+from .positions import positions
 
 ZONES = ("inside", "outside", "all")
-KEYS = (
-    Column("model", "Model"),
-    Column("data", "Data"),
-    Column("perturbation", "Perturbation"),
-    Column("severity", "Severity or eps"),
-    Column("steps", "Steps", "count"),
-    Column("region", "Region"),
-    Column("goal", "Goal"),
-)
-
-
-def _keys(result: LocalResult) -> tuple[Cell, ...]:
-    return result.model, result.data, result.what, result.strength, result.steps, result.where, result.goal
 
 
 def scores(results: Sequence[LocalResult]) -> Table:
@@ -46,7 +35,7 @@ def scores(results: Sequence[LocalResult]) -> Table:
     )
     rows: Rows = tuple(
         (
-            *(*_keys(result), figure, result.share()),
+            *(*keys_of(result), figure, result.share()),
             *(
                 value
                 for zone in ZONES
@@ -108,47 +97,6 @@ def _score(result: LocalResult | None, zone: str) -> Interval:
     return NOTHING if result is None else result.score_interval(HEADLINE, zone)
 
 
-def common(results: Sequence[LocalResult]) -> Table:
-    """Show corruptions of whole images as Cityscapes-C papers do; the first model is the reference of CD and rCD."""
-    columns = (
-        *KEYS[:3],
-        Column("severities", "Severities"),
-        Column("miou", "mIoU, mean", "interval"),
-        Column("retention", "Retention", "interval"),
-        Column("cd", "CD", "number"),
-        Column("rcd", "rCD", "number"),
-    )
-    whole = sorted((result for result in results if not result.region), key=lambda result: (result.data, result.what))
-    rows: list[tuple[Cell, ...]] = []
-    for (data, what), members in groupby(whole, key=lambda result: (result.data, result.what)):
-        by_model: dict[str, list[LocalResult]] = {}
-        for result in members:
-            by_model.setdefault(result.model, []).append(result)
-        reference = _degradation(next(iter(by_model.values())))
-        for model, own in by_model.items():
-            lost, more = _degradation(own)
-            severities = ",".join(f"{severity:g}" for severity in sorted(result.severity for result in own))
-            figures = (mean_score(own, "cmiou", "all"), _retained(own), lost / reference[0], more / reference[1])
-            rows.append((model, data, what, severities, *figures))
-    note = (
-        "CD = sum over severities of 1 - mIoU over that of the first model; rCD the same of the loss against clean;"
-        " retention = mean mIoU over clean mIoU."
-    )
-    return Table("common", "Corruptions of the whole image", columns, tuple(rows), note)
-
-
-def _retained(results: Sequence[LocalResult]) -> Interval:
-    """Return what is left of the clean mIoU: one minus the mean of what is lost."""
-    lost = mean_rce(results, "cmiou", "all")
-    return Interval(1 - lost.value, 1 - lost.high, 1 - lost.low)
-
-
-def _degradation(results: Iterable[LocalResult]) -> tuple[float, float]:
-    """Return sum 1 - mIoU over severities, and what clean has more."""
-    pairs = [(result.score("cmiou", "all"), result.score("cmiou", "all", "clean")) for result in results]
-    return sum(1 - miou for miou, _ in pairs), sum(clean - miou for miou, clean in pairs) or math.nan
-
-
 def attacked(results: Sequence[LocalResult]) -> Table:
     """Compare several attacks on one region: the best of them alone, and all together."""
     columns = (
@@ -163,7 +111,7 @@ def attacked(results: Sequence[LocalResult]) -> Table:
     groups: dict[tuple[Cell, ...], list[LocalResult]] = {}
     for result in results:
         if result.goal.startswith(("attack-", "cumulative-")):
-            groups.setdefault(_keys(result)[:6], []).append(result)
+            groups.setdefault(keys_of(result)[:6], []).append(result)
     rows: list[tuple[Cell, ...]] = []
     for key, members in groups.items():
         alone = [result for result in members if result.goal.startswith("attack-")]
@@ -222,6 +170,7 @@ TABLES = {
     "all-corruptions": all_corruptions,
     "attacked": attacked,
     "common": common,
+    "positions": positions,
     "masks": masks,
     "scores": scores,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ def _study(name: str, assessment: Assessment) -> dict[str, Any]:
                 *(images[frame.image_id], outcomes[frame.outcome]),
                 *_figures(by_label[frame.outcome], frame, indices[frame.image_id]),
             ]
-            for frame in study.frames
+            for frame in chain(study.frames, study.more or ())
         ],
     }
 

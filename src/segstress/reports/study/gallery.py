@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 
 from ...results.study import Frame, Study
 from ..kit.frames import pictures, right
@@ -26,12 +27,13 @@ class FrameFiles:
     @cached_property
     def images(self) -> dict[str, str]:
         """The name of each image that has pictures."""
-        return _names([frame.image_id for frame in self.study.frames])
+        more = self.study.more.ids if self.study.more is not None else ()
+        return _names([*(frame.image_id for frame in self.study.frames), *more])
 
     @cached_property
     def outcomes(self) -> dict[str, str]:
-        """The name of each perturbation that has pictures."""
-        return _names([frame.outcome for frame in self.study.frames])
+        """The name of each perturbation that may have pictures."""
+        return _names([outcome.label for outcome in self.study.outcomes])
 
     def file(self, frame: Frame, column: str) -> str:
         """Join by two dashes, which no name has, so that no two pictures share a file."""
@@ -43,10 +45,11 @@ class FrameFiles:
 def strips(study: Study, name: str) -> Iterator[Strip]:
     """Yield a row for every frame; the page shows of the first images that of the most harmful perturbation."""
     files, worst = FrameFiles(study, name), strongest(study.frames)
-    for number, image in enumerate(files.images):
-        for frame in (frame for frame in study.frames if frame.image_id == image):
-            row = pictures(frame, COLUMNS, study.palette, partial(files.file, frame))
-            yield Strip(image, _words(frame), row, shown=frame is worst[image] and number < STRIPS)
+    first = [*worst.values()][:STRIPS]
+    by_image = sorted(study.frames, key=lambda frame: [*worst].index(frame.image_id))
+    for frame in chain(by_image, study.more or ()):
+        row = pictures(frame, COLUMNS, study.palette, partial(files.file, frame))
+        yield Strip(frame.image_id, _words(frame), row, shown=frame in first)
 
 
 def _words(frame: Frame) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -19,6 +20,8 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
     """Return one line per study: what is right on clean images and what is left in the worst case.
 
     Below them, for each dataset, what a model reaches that says its commonest class everywhere."""
+    asked = {(assessment.study.data, assessment.study.threat) for assessment in assessments}
+    best: Literal["", "highest"] = "highest" if len(asked) == 1 else ""  # of one question alone
     columns = (
         Column("model", "Model"),
         Column("data", "Data"),
@@ -27,7 +30,7 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
         Column("images", "Images", "count"),
         Column("perturbations", "Perturbations", "count", hidden=True),
         *(
-            Column(f"{figure}_{state}", f"{title(figure)}, {state}", "share", best="highest")
+            Column(f"{figure}_{state}", f"{title(figure)}, {state}", "share", best=best)
             for figure in headline()
             for state in ("clean", "robust")
         ),

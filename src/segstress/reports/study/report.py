@@ -23,6 +23,7 @@ from .registry import drawings, makers, tables
 from .rivals import pairs, pairs_drawing, rivals
 
 REMARKS = 10  # warnings at the top
+MOST = 20_000  # pairs of image and perturbation in the gallery, about 1 MB of its script
 OVERVIEW = {"comparison": comparison, "pairs": lambda assessments: pairs(rivals(assessments))}
 FIGURES = {
     "pairs": lambda assessments: pairs_drawing(rivals(assessments)),
@@ -32,6 +33,9 @@ FIGURES = {
 
 def write(studies: Sequence[Study], folder: Path, title: str, beside: Sequence[Table] = ()) -> Path:
     """Write the whole report into a folder, with tables from elsewhere beside it; the path of its page."""
+
+    pictured = _pictured(studies)
+    studies = _bounded(studies)
 
     def declare(files: PageFiles) -> dict[str, Any]:
         assessments = [assess(study) for study in studies]
@@ -46,6 +50,7 @@ def write(studies: Sequence[Study], folder: Path, title: str, beside: Sequence[T
         return {
             "title": title,
             "pictures": pictures is not None,
+            "pictured": (_pictured(studies), pictured, max((len(study.ids) for study in studies), default=0)),
             "together": together,
             "overviews": overviews,
             "sections": sections,
@@ -53,6 +58,21 @@ def write(studies: Sequence[Study], folder: Path, title: str, beside: Sequence[T
         }
 
     return write_page(folder, "study.html", declare)
+
+
+def _bounded(studies: Sequence[Study]) -> list[Study]:
+    """Let the gallery have as many images of each study as keep its script small."""
+    share = MOST // max(1, sum(len(study.outcomes) for study in studies))
+    return [replace(study, more=study.more and study.more.first(max(0, share - _held(study)))) for study in studies]
+
+
+def _pictured(studies: Sequence[Study]) -> int:
+    """Return of how many images the study with most of them has pictures."""
+    return max((_held(study) + len(study.more.ids if study.more else ()) for study in studies), default=0)
+
+
+def _held(study: Study) -> int:
+    return len({frame.image_id for frame in study.frames})
 
 
 def _section(files: PageFiles, name: str, assessment: Assessment) -> StudySection:

@@ -19,8 +19,8 @@ def headline(record: TrainingRecord) -> str:
     if not record.looks:
         trained = percent(record.history[-1]["accuracy"])
         return f"After {plural(record.done, 'epoch')} {trained} % of training pixels are right; nothing was validated."
-    words = [f"{percent(_last(record, look))} % {_under(look)}" for look in record.looks]
-    return f"After {plural(record.done, 'epoch')} validation has {' and '.join(words)} of its pixels right."
+    words = [f"{percent(_last(record, look))} % ({_under(look)})" for look in record.looks]
+    return f"After {plural(record.done, 'epoch')} {' and '.join(words)} of validation pixels are right."
 
 
 def verdict(record: TrainingRecord) -> str:
