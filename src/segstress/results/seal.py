@@ -38,7 +38,7 @@ def seal_run(run: Run) -> Seal:
     contents = {}
     for cell in run.cells:
         contents[cell.key] = content(run, cell)
-        write_manifest(run.store.place(cell), contents[cell.key], run.store.stems(cell))
+        write_manifest(run.store.cell_folder(cell), contents[cell.key], run.store.stems(cell))
     seal = compute(run, contents)
     write_json(run.folder / SEAL, asdict(seal))
     return seal
@@ -60,7 +60,7 @@ def read_seal(run: Run) -> tuple[Seal | None, str]:
     if not (run.folder / NOTES).exists():
         return None, f"{NOTES} is missing, and with it what may speak against the figures; run the same command again"
     plain = read_json(path)
-    manifests = {cell.key: read_manifest(run.store.place(cell)) for cell in run.cells}
+    manifests = {cell.key: read_manifest(run.store.cell_folder(cell)) for cell in run.cells}
     lacking = [key for key, manifest in manifests.items() if manifest is None]
     if lacking:
         return None, f"cells/{lacking[0]}/{MANIFEST} is missing; run the same command again"

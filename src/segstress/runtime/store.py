@@ -82,7 +82,7 @@ class Store:
 
     def begin(self, cell: Cell) -> None:
         """Make a place for a cell, or note where its data lie now."""
-        path = self.place(cell) / "cell.json"
+        path = self.cell_folder(cell) / "cell.json"
         plain = json.loads(json.dumps(asdict(cell) | {"schema": SCHEMA}))
         if not path.exists() or read_json(path) != plain:
             write_json(path, plain)
@@ -91,15 +91,15 @@ class Store:
     def schema(self, cell: Cell) -> int:
         """Return the version of what the cell's folder holds."""
         if cell.key not in self._schemas:
-            path = self.place(cell) / "cell.json"
+            path = self.cell_folder(cell) / "cell.json"
             self._schemas[cell.key] = read_json(path).get("schema", 1) if path.exists() else SCHEMA
         return self._schemas[cell.key]
 
     def drop_empty(self, cell: Cell) -> bool:
         """Take away the place of a cell that has no answer; whether it had none."""
-        if shard_files.shard_files(self.place(cell)):
+        if shard_files.shard_files(self.cell_folder(cell)):
             return False
-        shutil.rmtree(self.place(cell))
+        shutil.rmtree(self.cell_folder(cell))
         return True
 
     def missing(
@@ -116,7 +116,7 @@ class Store:
 
     def add(self, cell: Cell, shard: Shard) -> None:
         """Write a shard; its rows count only once its last file, that of the checksums, is there."""
-        folder, stem = self.place(cell), digest(sorted({row["image"] for row in shard.images}))
+        folder, stem = self.cell_folder(cell), digest(sorted({row["image"] for row in shard.images}))
         files = {
             f"{name}-{stem}.zst": pack(arrays)
             for name, arrays in (("kept", shard.kept), ("maps", shard.maps))
@@ -153,7 +153,7 @@ class Store:
 
     def shard(self, cell: Cell, name: str, stem: str) -> pa.Table:
         """Return the rows of one kind of one shard."""
-        path = self.place(cell) / f"{name}-{stem}.parquet"
+        path = self.cell_folder(cell) / f"{name}-{stem}.parquet"
         if name == "traces" and not path.exists():  # not every perturbation tells how it got on
             return TRACES.empty_table()
         return read_table(path, SCHEMAS[name], "delete its shard and run the same command again", LATER.get(name, ()))
@@ -182,18 +182,18 @@ class Store:
     def batches(self, cell: Cell, name: str) -> Iterator[dict[str, np.ndarray]]:
         """Yield the kept images or label maps, a shard at a time: all together may be more than memory holds."""
         for stem in self.stems(cell):
-            path = self.place(cell) / f"{name}-{stem}.zst"
+            path = self.cell_folder(cell) / f"{name}-{stem}.zst"
             if path.exists():
                 yield unpack(path.read_bytes())
 
-    def place(self, cell: Cell) -> Path:
+    def cell_folder(self, cell: Cell) -> Path:
         """Return the folder of a cell."""
         return self.folder / "cells" / cell.key
 
     def stems(self, cell: Cell) -> list[str]:
         """Return the shards that count: whole, as they were written, each image answered once."""
         if self.schema(cell) == 1:
-            return sorted(path.stem.removeprefix("images-") for path in self.place(cell).glob("images-*.parquet"))
+            return sorted(path.stem.removeprefix("images-") for path in self.cell_folder(cell).glob("images-*.parquet"))
         return self._look(cell).stems
 
     def damage(self, cell: Cell) -> dict[str, str]:
@@ -202,7 +202,7 @@ class Store:
 
     def set_aside(self, cell: Cell) -> list[str]:
         """Move away the shards with which something is wrong, so that they are computed again; say which."""
-        folder, wrong = self.place(cell), self.damage(cell)
+        folder, wrong = self.cell_folder(cell), self.damage(cell)
         self.drop_replaced(cell)
         found = shard_files.shard_files(folder)
         shard_files.set_aside(folder, [path for stem in wrong for path in found.get(stem, ())])
@@ -212,7 +212,7 @@ class Store:
     def drop_replaced(self, cell: Cell) -> None:
         """Delete the shards that were joined to larger ones, as far as a kill has left them."""
         replaced = self._look(cell).replaced if self.schema(cell) > 1 else ()
-        found = shard_files.shard_files(self.place(cell))
+        found = shard_files.shard_files(self.cell_folder(cell))
         for stem in replaced:
             shard_files.remove(found[stem])
         self.forget(cell, replaced)
@@ -233,14 +233,14 @@ class Store:
         return begun
 
     def _look(self, cell: Cell) -> ShardStates:
-        found = shard_files.shard_files(self.place(cell))
+        found = shard_files.shard_files(self.cell_folder(cell))
         seen = frozenset(path for paths in found.values() for path in paths)
         if self._looks.get(cell.key, (None,))[0] != seen:
             self._looks[cell.key] = seen, self._examine(cell, found)
         return self._looks[cell.key][1]
 
     def _examine(self, cell: Cell, found: Mapping[str, Sequence[Path]]) -> ShardStates:
-        folder = self.place(cell)
+        folder = self.cell_folder(cell)
         for stem, paths in found.items():
             if self._examined.get((cell.key, stem), "unknown"):  # one that another process is writing may be whole now
                 self._examined[cell.key, stem] = shard_files.examine(folder, stem, paths)
