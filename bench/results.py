@@ -25,7 +25,7 @@ from segstress.core import perturbations, to_plain
 from segstress.evaluation.report import figures, studies
 from segstress.planning import read_plan
 from segstress.runtime import SCHEMAS, Cell, Numerics, Store, record
-from segstress.runtime.parquet import write_table
+from segstress.runtime.parquet import table_bytes
 from segstress.runtime.shard_files import write_sums
 
 CLASSES = 7
@@ -96,10 +96,11 @@ def write(folder: Path, images: int, cells: int, shard: int) -> None:
         goals = GOALS if change.threat else ("any",)
         for first in range(0, images, shard):
             ids = [f"image-{number:07d}" for number in range(first, min(first + shard, images))]
-            for name, table in tables(ids, goals, generator).items():
-                write_table(folder / "cells" / cell.key / f"{name}-{first:07d}.parquet", table)
-            place, stem = folder / "cells" / cell.key, f"{first:07d}"
-            write_sums(place, stem, {path.name: path.read_bytes() for path in place.glob(f"*-{stem}.parquet")})
+            stem, made = f"{first:07d}", tables(ids, goals, generator)
+            files = {f"{name}-{stem}.parquet": table_bytes(table) for name, table in made.items()}
+            for name, data in files.items():
+                (store.cell_folder(cell) / name).write_bytes(data)  # not synced: what is measured is reading
+            write_sums(store.cell_folder(cell), stem, files)
     store.ask(store.cells(), {"d": [f"image-{number:07d}" for number in range(images)]})
 
 

@@ -19,7 +19,8 @@ from . import shard_files
 from .cell import Cell
 from .parquet import table_bytes
 from .shard import SCHEMAS
-from .store import Store, without_superseded
+from .shard_tables import without_superseded
+from .store import Store
 
 SMALL = 1000  # images of a small cell
 MOST_FILES = {True: 20, False: 100}  # of a small cell, and of one of up to 100,000 images

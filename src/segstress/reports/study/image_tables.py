@@ -27,7 +27,7 @@ def images(assessment: Assessment) -> Table:
         Column("miou_robust", "mIoU, robust", "share"),
         Column("miou_by", "by"),
     )
-    before = (image_accuracy(assessment.counts("accuracy")[0]), image_miou(assessment.counts("nmiou")[0]))
+    before = (image_accuracy(assessment.candidate("accuracy")), image_miou(assessment.candidate("nmiou")))
     worst = (assessment.worst["accuracy"], assessment.worst["nmiou"])
     rows = []
     for image in np.flatnonzero(assessment.answered[0]):
