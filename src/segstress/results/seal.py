@@ -21,6 +21,7 @@ from .study import Study
 SEAL = "seal.json"
 NOTES = "doctor.json"  # what speaks against the figures, written before the seal
 LENGTH = 32  # hex digits
+HELD = 2**16  # words of a column that are held as text
 DESCRIBED = ("classes", "background", "void")  # of a dataset, on which figures depend
 DATED = ("begun",)  # of the surroundings, what says nothing about rounding
 
@@ -137,7 +138,8 @@ def _table(table: pa.Table) -> str:
         hashed.update(np.packbits(column.is_null().to_numpy()).tobytes())
         if pa.types.is_string(column.type):
             hashed.update(pc.fill_null(pc.binary_length(column), 0).to_numpy().astype("<i8").tobytes())
-            hashed.update("".join(pc.fill_null(column, "").to_pylist()).encode())
+            for first in range(0, len(column), HELD):
+                hashed.update("".join(pc.fill_null(column[first : first + HELD], "").to_pylist()).encode())
         else:
             values = pc.fill_null(column, 0).to_numpy()
             hashed.update(values.astype(values.dtype.newbyteorder("<")).tobytes())
