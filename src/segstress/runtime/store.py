@@ -109,11 +109,8 @@ class Store:
     def add(self, cell: Cell, shard: Shard) -> None:
         """Write a shard; its rows count only once its last file, that of the checksums, is there."""
         folder, stem = self.cell_folder(cell), digest(sorted({row["image"] for row in shard.images}))
-        files = {
-            f"{name}-{stem}.zst": pack(arrays)
-            for name, arrays in (("kept", shard.kept), ("maps", shard.maps))
-            if arrays
-        }
+        pictures = {"kept": shard.kept, "maps": shard.maps}
+        files = {f"{name}-{stem}.zst": pack(arrays) for name, arrays in pictures.items() if arrays}
         for name, schema in SCHEMAS.items():
             rows = getattr(shard, name)
             if name != "traces" or rows:

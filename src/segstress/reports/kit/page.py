@@ -53,7 +53,7 @@ class PagePart:
         return _join(self.name, name)
 
     def formats(self, name: str) -> dict[str, str]:
-        """Return the formats in which a table is written, by their endings."""
+        """List the formats of a table by their endings."""
         return formats(self.tables[name])
 
     def beside(self, name: str) -> bool:
@@ -90,10 +90,8 @@ class PageFiles:
         strips: Iterable[Strip] = (),
     ) -> PagePart:
         """Write what belongs together: tables in up to four formats, figures as SVG and PDF, pictures as PNG."""
-        written = [self._write_strip(strip) for strip in self._made(strips, name)]
-        return PagePart(
-            name, self._write(name, tables), self._write(name, drawings), [strip for strip in written if strip.shown]
-        )
+        shown = [strip for strip in map(self._write_strip, self._made(strips, name)) if strip.shown]
+        return PagePart(name, self._write(name, tables), self._write(name, drawings), shown)
 
     def _write(self, part: str, items: Iterable[Made]) -> dict[str, Made]:
         written: dict[str, Made] = {}
