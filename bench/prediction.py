@@ -1,11 +1,11 @@
-"""What predicting and keeping label maps adds to the bare batched model: images a second, and a ratio of CPU times.
+"""What predicting and keeping label maps adds to the bare batched model: images a second, ratios of CPU and wall time.
 
     python bench/prediction.py [--model compact:cnn] [--size 512] [--images 16] [--pairs 9]
 
 Bare is the same passes of the model, and the largest logit of each pixel, on images that are decoded already. One
-thread; the two alternate, and the medians of CPU time are compared. Decoding
-JPEG files, encoding maps and writing them are ours; other threads do that, so images a second show it only where no
-core is free. Limit: 1.05.
+thread computes; the two alternate, and medians are compared. Decoding JPEG files, encoding maps and writing them are
+ours alone. Threads beside the model do that: CPU time has all of it, on however busy a machine; wall time, which is
+images a second, shows it only where no core is free, and means something on a quiet machine only. Limit: 1.05.
 """
 
 from __future__ import annotations
@@ -90,8 +90,9 @@ def measure(place: Path, model: str, size: int, images: int, pairs: int) -> None
     print(f"{model}, {images} images of {size} px, {together} at a time, medians of {pairs} alternating pairs")
     print(f"bare model {images / wall['bare']:7.2f} images/s, {1000 * cpu['bare'] / images:7.1f} ms CPU an image")
     print(f"predict    {images / wall['predict']:7.2f} images/s, {1000 * cpu['predict'] / images:7.1f} ms CPU an image")
-    print(f"CPU time of predict beside the bare model: {cpu['predict'] / cpu['bare']:.3f} (at most {LIMIT})")
-    print(f"of it in the thread of the model: {hot['predict'] / hot['bare']:.3f}")
+    print(f"CPU time, all threads, predict over bare: {cpu['predict'] / cpu['bare']:.3f} (at most {LIMIT})")
+    print(f"CPU time of the model's thread alone:     {hot['predict'] / hot['bare']:.3f}")
+    print(f"wall time, which is throughput:           {wall['predict'] / wall['bare']:.3f} (where a core is free)")
 
 
 def main() -> None:

@@ -130,7 +130,7 @@ def test_shards_of_equal_name_and_other_content_clash(tmp_path):
     table = run.store.shard(cell, "images", stem)
     rows = [{**row, "size": 1.0} for row in table.to_pylist()]
     run.store.add(cell, Shard(images=rows))
-    for path in (*run.store.place(cell).glob(f"*-{stem}.zst"), run.store.place(cell) / "manifest.json"):
+    for path in (*run.store.cell_folder(cell).glob(f"*-{stem}.zst"), run.store.cell_folder(cell) / "manifest.json"):
         path.unlink()
     with pytest.raises(BadInput, match="clashes with what another folder holds"):
         merge([tmp_path / "run-1", tmp_path / "run-2"], tmp_path / "out")

@@ -59,11 +59,12 @@ class Embedded(Pool):
         name, _, row = id.partition("/")
         path = self._shards.get(name)
         number = int(row) if row.isascii() and row.isdigit() else -1
-        ends = _open(path, stamp(path), self.image)[1] if path else []
+        stamped = stamp(path) if path else ""
+        ends = _open(path, stamped, self.image)[1] if path else []
         if path is None or not 0 <= number < (ends[-1] if ends else 0):
             raise BadImage(f"{self.name} has no image '{id}'")
         group = bisect_right(ends, number)
-        data = _rows(path, stamp(path), self.image, group)[number - (ends[group - 1] if group else 0)].as_py()
+        data = _rows(path, stamped, self.image, group)[number - (ends[group - 1] if group else 0)].as_py()
         if not data:
             raise BadImage(f"{id}: its column '{self.image}' is empty")
         return unlabelled(id, decode_image(Path(id), data, self.encoding))

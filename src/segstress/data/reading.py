@@ -146,11 +146,13 @@ def _to_rgb(path: Path, data: bytes, encoding: Encoding) -> tuple[Float32[ndarra
         return np.repeat(grey, 3, axis=2), (*notes, f"16-bit greyscale read as RGB, divided by {encoding.scale:g}")
     if deep:
         raise Unsettled(f"{path}: of colours with 16 bits only 8 can be read; save it as TIFF or .npy and give scale=")
-    array = np.asarray(_drop_alpha(path, image), dtype=np.float32) / 255
+    codes = np.asarray(_drop_alpha(path, image)).transpose(2, 0, 1)
+    planes = np.empty(codes.shape, dtype=np.float32)  # as they are wanted in the end, so that none is copied
+    np.divide(codes, np.float32(255), out=planes)
     if image.mode != "RGB":
         dropped = ", alpha dropped" if image.has_transparency_data else ""
         notes.append(f"{_MODES[image.mode]} read as RGB{dropped}")
-    return array, tuple(notes)
+    return planes.transpose(1, 2, 0), tuple(notes)
 
 
 def _drop_alpha(path: Path, image: Image.Image) -> Image.Image:

@@ -46,5 +46,8 @@ def by_size(samples: Sequence[Sample], most: int) -> Iterator[list[Sample]]:
 
 def unlabelled(id: str, picture: Picture) -> Sample:
     """Make a sample without a valid pixel."""
-    nothing = torch.zeros(picture.pixels.shape[1:], dtype=torch.int64)
-    return Sample(id, picture.pixels, nothing, nothing.bool(), picture.source, picture.notes)
+    size = picture.pixels.shape[1:]
+    labels, valid = (
+        torch.zeros((), dtype=kind).expand(size) for kind in (torch.int64, torch.bool)
+    )  # one value, held once
+    return Sample(id, picture.pixels, labels, valid, picture.source, picture.notes)

@@ -23,4 +23,4 @@ def compact_run(folder: Path) -> tuple[int, int]:
 
 
 def _files(run: Run) -> int:
-    return sum(len(paths) for cell in run.cells for paths in shard_files(run.store.place(cell)).values())
+    return sum(len(paths) for cell in run.cells for paths in shard_files(run.store.cell_folder(cell)).values())

@@ -60,7 +60,7 @@ def _refuse_unlike(first: Run, other: Run) -> None:
 def _copy(run: Run, out: Path, number: int) -> None:
     """Copy what a run has answered; that of the checksums comes last, and makes a shard count."""
     for cell in run.cells:
-        source, target = run.store.place(cell), out / "cells" / cell.key
+        source, target = run.store.cell_folder(cell), out / "cells" / cell.key
         write(target / "cell.json", (source / "cell.json").read_bytes())
         for paths in shard_files(source).values():
             for path in sorted(paths, key=lambda path: path.name.startswith("sums-")):

@@ -66,7 +66,7 @@ def _zero_background(assessment: Assessment, label: str) -> float:
     if assessment.study.background is None:
         return math.nan
     figure = "nmiou_foreground"
-    counts = assessment.counts(figure)[0] if label == CLEAN else assessment.worst[figure].counts
+    counts = assessment.candidate(figure) if label == CLEAN else assessment.worst[figure].counts
     return 100 * float(metrics.get("nmiou")(counts, absent=ZERO))
 
 

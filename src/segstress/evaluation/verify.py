@@ -98,7 +98,7 @@ def _broken_seal(run: Run) -> Iterator[str]:
     _, reason = read_seal(run)
     yield from [reason] if reason else []
     for cell in run.cells:
-        manifest = read_manifest(run.store.place(cell))
+        manifest = read_manifest(run.store.cell_folder(cell))
         if manifest is not None and manifest[0] != content(run, cell):
             yield f"cells/{cell.key} holds other results than those that were sealed"
 

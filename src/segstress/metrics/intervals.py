@@ -7,11 +7,11 @@ JASA 73:536)."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float64, Int
+from jaxtyping import Float64, Int, Int64
 from scipy.special import stdtrit
 
 from ..core import BadInput
@@ -19,6 +19,7 @@ from .metric import Metric
 
 LEVEL = 0.95  # share of repetitions with other images in which the bounds should hold the true figure
 GROUPS = 1000  # most that the jackknife leaves out in turn; more images are left out in groups
+HELD = 2**22  # weights that are held at a time; more draws are weighed one part after the other
 SHARE, GAIN = (0.0, 1.0), (-1.0, 1.0)  # where shares and their differences lie
 
 Statistic = Callable[[Float64[np.ndarray, "draws images"]], Float64[np.ndarray, " draws"]]
@@ -78,7 +79,7 @@ def difference(
         return gain
 
     interval = interval_of(apart, len(first), level=level, within=GAIN)
-    drawn = apart(_weights(len(first), draws, seed))
+    drawn = np.concatenate([apart(weights) for weights in _weights(len(first), draws, seed)])
     known = drawn[~np.isnan(drawn)]
     doubt = float((known * np.sign(interval.value) <= 0).mean()) if len(known) else math.nan
     return Difference(interval.value, interval.low, interval.high, level, doubt)
@@ -92,19 +93,30 @@ def half_width(values: Float64[np.ndarray, " images"], images: int, level: float
     return float(_quantile(images, level) * known.std(ddof=1) / math.sqrt(images))
 
 
-def _weights(images: int, draws: int, seed: int) -> Float64[np.ndarray, "draws images"]:
-    """Tell how often each image is drawn: resampling as one matrix, so that a metric sees all draws at once."""
-    picks = np.random.default_rng(seed).integers(images, size=(draws, images))
-    bins = picks + images * np.arange(draws)[:, None]
-    return np.bincount(bins.ravel(), minlength=draws * images).reshape(draws, images).astype(np.float64)
+def _weights(images: int, draws: int, seed: int) -> Iterator[Float64[np.ndarray, "part images"]]:
+    """Tell how often each image is drawn: resampling as a matrix, so that a metric sees many draws at once."""
+    generator = np.random.default_rng(seed)
+    for part in _parts(draws, images):
+        bins = generator.integers(images, size=(len(part), images)) + images * np.arange(len(part))[:, None]
+        times = np.bincount(bins.ravel(), minlength=len(part) * images)
+        yield times.reshape(len(part), images).astype(np.float64)
 
 
 def _jackknife(statistic: Statistic, images: int) -> Float64[np.ndarray, " known"]:
     """Return the figure without each image, or group of them, in turn; one that has no figure itself is none."""
     groups = min(images, GROUPS)
-    alone = np.equal(np.arange(images) % groups, np.arange(groups)[:, None]).astype(np.float64)
-    known = ~np.isnan(statistic(alone))
-    return statistic(1 - alone[known])
+    group = np.arange(images) % groups
+    without = []
+    for part in _parts(groups, images):
+        alone = np.equal(group, part[:, None]).astype(np.float64)
+        known = ~np.isnan(statistic(alone))
+        without.append(statistic(1 - alone[known]))
+    return np.concatenate(without)
+
+
+def _parts(draws: int, images: int) -> Iterable[Int64[np.ndarray, " part"]]:
+    """Cut the numbers of draws into parts whose weights are few enough to be held."""
+    return np.array_split(np.arange(draws), -(-draws * images // HELD))
 
 
 def _bounds(

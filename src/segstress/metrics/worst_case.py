@@ -104,7 +104,8 @@ def _class_bound(counts: np.ndarray) -> tuple[float, float, float]:
 
 def _descend(counts: np.ndarray, selections: np.ndarray, score: ImageScore) -> tuple[np.ndarray, np.ndarray]:
     """Improve all starts pass by pass until none gains: their choices and the score of each."""
-    totals = counts[selections, np.arange(counts.shape[1])].sum(1)
+    images = np.arange(counts.shape[1])
+    totals = np.stack([counts[selection, images].sum(0) for selection in selections])
     values = score(totals)
     active = np.arange(len(selections))
     while active.size:
@@ -150,8 +151,13 @@ def _complete(counts: np.ndarray, answered: np.ndarray) -> tuple[np.ndarray, np.
     candidates = _candidates(counts, answered)
     by_accuracy = _values(counts, answered, image_accuracy).argmin(0)
     owner = np.where(candidates, np.arange(len(counts))[:, None], by_accuracy)
-    seen = counts * candidates[..., None, None]
-    return np.take_along_axis(seen, owner[..., None, None], 0), owner
+    if candidates.all():
+        return counts, owner  # as they are: a copy takes as much memory again
+    images = np.arange(counts.shape[1])
+    complete = np.empty_like(counts)
+    for number, stands_in in enumerate(owner):
+        complete[number] = counts[stands_in, images] * candidates[stands_in, images][:, None, None]
+    return complete, owner
 
 
 def _select(counts: np.ndarray, answered: np.ndarray, selection: np.ndarray, score: ImageScore) -> WorstCase:

@@ -21,6 +21,7 @@ from .study import Study
 SEAL = "seal.json"
 NOTES = "doctor.json"  # what speaks against the figures, written before the seal
 LENGTH = 32  # hex digits
+HELD = 2**16  # words of a column that are held as text
 DESCRIBED = ("classes", "background", "void")  # of a dataset, on which figures depend
 DATED = ("begun",)  # of the surroundings, what says nothing about rounding
 
@@ -38,7 +39,7 @@ def seal_run(run: Run) -> Seal:
     contents = {}
     for cell in run.cells:
         contents[cell.key] = content(run, cell)
-        write_manifest(run.store.place(cell), contents[cell.key], run.store.stems(cell))
+        write_manifest(run.store.cell_folder(cell), contents[cell.key], run.store.stems(cell))
     seal = compute(run, contents)
     write_json(run.folder / SEAL, asdict(seal))
     return seal
@@ -60,7 +61,7 @@ def read_seal(run: Run) -> tuple[Seal | None, str]:
     if not (run.folder / NOTES).exists():
         return None, f"{NOTES} is missing, and with it what may speak against the figures; run the same command again"
     plain = read_json(path)
-    manifests = {cell.key: read_manifest(run.store.place(cell)) for cell in run.cells}
+    manifests = {cell.key: read_manifest(run.store.cell_folder(cell)) for cell in run.cells}
     lacking = [key for key, manifest in manifests.items() if manifest is None]
     if lacking:
         return None, f"cells/{lacking[0]}/{MANIFEST} is missing; run the same command again"
@@ -137,7 +138,8 @@ def _table(table: pa.Table) -> str:
         hashed.update(np.packbits(column.is_null().to_numpy()).tobytes())
         if pa.types.is_string(column.type):
             hashed.update(pc.fill_null(pc.binary_length(column), 0).to_numpy().astype("<i8").tobytes())
-            hashed.update("".join(pc.fill_null(column, "").to_pylist()).encode())
+            for first in range(0, len(column), HELD):
+                hashed.update("".join(pc.fill_null(column[first : first + HELD], "").to_pylist()).encode())
         else:
             values = pc.fill_null(column, 0).to_numpy()
             hashed.update(values.astype(values.dtype.newbyteorder("<")).tobytes())

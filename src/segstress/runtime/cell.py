@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ class Cell:
         """Model, data and perturbation in one line."""
         return " ".join(self.names[part] for part in ("model", "data", "perturbation"))
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Folder name: the label, and a hash of what is asked."""
         return f"{re.sub('[^A-Za-z0-9.=+]+', '-', self.label).strip('-')[:100]}-{self.identity}"

@@ -19,7 +19,8 @@ from . import shard_files
 from .cell import Cell
 from .parquet import table_bytes
 from .shard import SCHEMAS
-from .store import Store, without_superseded
+from .shard_tables import without_superseded
+from .store import Store
 
 SMALL = 1000  # images of a small cell
 MOST_FILES = {True: 20, False: 100}  # of a small cell, and of one of up to 100,000 images
@@ -33,7 +34,7 @@ def compact(store: Store, cell: Cell) -> bool:
     if store.schema(cell) == 1 or store.damage(cell):  # without checksums nothing says what a joined shard replaces
         return False
     _tidy(store, cell)
-    stems, found = store.stems(cell), shard_files.shard_files(store.place(cell))
+    stems, found = store.stems(cell), shard_files.shard_files(store.cell_folder(cell))
     images = {stem: len(set(store.shard(cell, "images", stem)["image"].to_pylist())) for stem in stems}
     own = 2  # files beside the shards: what the cell is, and its manifest
     if sum(len(found[stem]) for stem in stems) + own <= MOST_FILES[sum(images.values()) <= SMALL]:
@@ -49,7 +50,7 @@ def compact(store: Store, cell: Cell) -> bool:
 def _tidy(store: Store, cell: Cell) -> None:
     """Delete what was joined, and let the manifest of a finished cell list the shards that are left."""
     store.drop_replaced(cell)
-    folder, stems = store.place(cell), store.stems(cell)
+    folder, stems = store.cell_folder(cell), store.stems(cell)
     manifest = shard_files.read_manifest(folder)
     if manifest is not None and set(manifest[1]) != set(stems):
         shard_files.write_manifest(folder, manifest[0], stems)
@@ -72,7 +73,7 @@ def _groups(stems: Sequence[str], images: dict[str, int], found: dict[str, list[
 
 
 def _join(store: Store, cell: Cell, stems: Sequence[str], every: pa.Table) -> None:
-    folder = store.place(cell)
+    folder = store.cell_folder(cell)
     stem = shard_files.JOINED + digest({other: shard_files.sums_checksum(folder, other) for other in stems})
     files: dict[str, bytes] = {}
     for kind in ("kept", "maps"):

@@ -33,19 +33,20 @@ def read_table(
 ) -> pa.Table:
     """Return the table of a file, with the columns of the schema where one is given; those added later may be null."""
     try:
-        with pa.OSFile(str(path)) as file:  # a path by itself may be taken for an address
-            table = pq.ParquetFile(file).read(use_threads=False)  # a shard is small
+        with pa.OSFile(str(path)) as stream:  # a path by itself may be taken for an address
+            file = pq.ParquetFile(stream)
+            stored = file.schema_arrow.names
+            table = file.read(columns=None if schema is None else schema.names, use_threads=False)  # a shard is small
     except (OSError, pa.ArrowInvalid) as error:
         raise BadInput(f"{path} cannot be read ({str(error).splitlines()[0]}); {remedy}") from error
     if schema is None:
         return table
-    for name in later:
-        if name not in table.column_names:
-            table = table.append_column(schema.field(name), pa.nulls(len(table), schema.field(name).type))
-    lacking = [name for name in schema.names if name not in table.column_names]
-    if lacking:
-        raise BadInput(
-            f"{path} was written by another version of segstress: expected a column '{lacking[0]}', found "
-            f"{', '.join(table.column_names)}; use that version, or run again with another --out"
-        )
+    lacking = [name for name in schema.names if name not in stored]
+    for name in lacking:
+        if name not in later:
+            raise BadInput(
+                f"{path} was written by another version of segstress: expected a column '{name}', found "
+                f"{', '.join(stored)}; use that version, or run again with another --out"
+            )
+        table = table.append_column(schema.field(name), pa.nulls(len(table), schema.field(name).type))
     return table if table.schema.equals(schema) else table.select(schema.names).cast(schema)

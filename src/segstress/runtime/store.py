@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,20 +18,13 @@ from ..data.packed_arrays import pack, unpack
 from . import shard_files
 from .cell import SCHEMA, Cell, cell_of
 from .checksums import read_json, write_json
-from .parquet import read_table, table_bytes
-from .shard import LATER, ORDER, SCHEMAS, TRACES, Shard
+from .parquet import table_bytes
+from .shard import ORDER, SCHEMAS, Shard
+from .shard_states import Examiner
+from .shard_tables import shard_chunks, shard_table, shard_tables, together, without_superseded
 
 EMPTY: Mapping[str, Mapping[str, str]] = {}
-CHUNK = 2**20  # rows that are held at a time
 ASKED = "asked.json"  # what a run is to hold
-
-
-class ShardStates(NamedTuple):
-    """What a cell's folder held when it was looked at, shards by their stems."""
-
-    stems: list[str]  # those that count
-    wrong: dict[str, str]  # with what is wrong with them
-    replaced: set[str]  # left beside the larger ones to which they were joined
 
 
 class Store:
@@ -41,8 +33,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._schemas: dict[str, int] = {}
-        self._examined: dict[tuple[str, str], str] = {}
-        self._looks: dict[str, tuple[frozenset[Path], ShardStates]] = {}  # by cell, as long as its files are those
+        self._examiner = Examiner()
 
     def cells(self) -> list[Cell]:
         """Return every cell that was begun, in the order of their keys."""
@@ -82,7 +73,7 @@ class Store:
 
     def begin(self, cell: Cell) -> None:
         """Make a place for a cell, or note where its data lie now."""
-        path = self.place(cell) / "cell.json"
+        path = self.cell_folder(cell) / "cell.json"
         plain = json.loads(json.dumps(asdict(cell) | {"schema": SCHEMA}))
         if not path.exists() or read_json(path) != plain:
             write_json(path, plain)
@@ -91,37 +82,35 @@ class Store:
     def schema(self, cell: Cell) -> int:
         """Return the version of what the cell's folder holds."""
         if cell.key not in self._schemas:
-            path = self.place(cell) / "cell.json"
+            path = self.cell_folder(cell) / "cell.json"
             self._schemas[cell.key] = read_json(path).get("schema", 1) if path.exists() else SCHEMA
         return self._schemas[cell.key]
 
     def drop_empty(self, cell: Cell) -> bool:
         """Take away the place of a cell that has no answer; whether it had none."""
-        if shard_files.shard_files(self.place(cell)):
+        if shard_files.shard_files(self.cell_folder(cell)):
             return False
-        shutil.rmtree(self.place(cell))
+        shutil.rmtree(self.cell_folder(cell))
         return True
 
     def missing(
         self, cell: Cell, ids: Iterable[str], *, retry_errors: bool = False, retry_spared: bool = False
     ) -> list[str]:
         """Return the images that have no answer yet, in the order given."""
-        images = self.table(cell, "images")
+        images = self.table(cell, "images", ("image", "goal", "status", "finisher"), ordered=False)
         if retry_errors:
             images = images.filter(pc.not_equal(images["status"], "error"))
         if retry_spared:
             images = images.filter(pc.equal(images["finisher"], ""))
-        answered = set(images["image"].to_pylist())
-        return [id_ for id_ in ids if id_ not in answered]
+        wanted = pa.array(ids, pa.string())
+        missing: list[str] = wanted.filter(pc.invert(pc.is_in(wanted, images["image"].combine_chunks()))).to_pylist()
+        return missing
 
     def add(self, cell: Cell, shard: Shard) -> None:
         """Write a shard; its rows count only once its last file, that of the checksums, is there."""
-        folder, stem = self.place(cell), digest(sorted({row["image"] for row in shard.images}))
-        files = {
-            f"{name}-{stem}.zst": pack(arrays)
-            for name, arrays in (("kept", shard.kept), ("maps", shard.maps))
-            if arrays
-        }
+        folder, stem = self.cell_folder(cell), digest(sorted({row["image"] for row in shard.images}))
+        pictures = {"kept": shard.kept, "maps": shard.maps}
+        files = {f"{name}-{stem}.zst": pack(arrays) for name, arrays in pictures.items() if arrays}
         for name, schema in SCHEMAS.items():
             rows = getattr(shard, name)
             if name != "traces" or rows:
@@ -131,44 +120,24 @@ class Store:
         shard_files.write_sums(folder, stem, files)
         self.forget(cell, [stem])
 
-    def table(self, cell: Cell, name: str, *, ordered: bool = True) -> pa.Table:
+    def table(self, cell: Cell, name: str, columns: Collection[str] = (), *, ordered: bool = True) -> pa.Table:
         """Return all rows of one kind from the whole shards, in a fixed order; what was answered later is left out."""
-        tables = [self.shard(cell, name, stem) for stem in self.stems(cell)]
-        table = pa.concat_tables(tables) if tables else SCHEMAS[name].empty_table()
+        table = shard_tables(self.cell_folder(cell), name, self.stems(cell), columns)
         if name == "images":
             table = without_superseded(table, table)
         return table.sort_by([(key, "ascending") for key in ORDER if key in table.column_names]) if ordered else table
 
     def chunks(self, cell: Cell, name: str) -> Iterator[pa.Table]:
         """Yield all rows of one kind that are there, many at a time."""
-        tables: list[pa.Table] = []
-        for stem in self.stems(cell):
-            tables.append(self.shard(cell, name, stem))
-            if sum(map(len, tables)) >= CHUNK:
-                yield pa.concat_tables(tables)
-                tables = []
-                pa.default_memory_pool().release_unused()
-        if sum(map(len, tables)):
-            yield pa.concat_tables(tables)
+        return shard_chunks(self.cell_folder(cell), name, self.stems(cell))
 
     def shard(self, cell: Cell, name: str, stem: str) -> pa.Table:
         """Return the rows of one kind of one shard."""
-        path = self.place(cell) / f"{name}-{stem}.parquet"
-        if name == "traces" and not path.exists():  # not every perturbation tells how it got on
-            return TRACES.empty_table()
-        return read_table(path, SCHEMAS[name], "delete its shard and run the same command again", LATER.get(name, ()))
+        return shard_table(self.cell_folder(cell), name, stem)
 
     def together(self, cell: Cell) -> list[tuple[str, list[str]]]:
-        """Return the images that met the model together, in their order, with the shard in which they lie.
-
-        A folder of an earlier version does not tell: there each image stands alone."""
-        batches: dict[tuple[str, str], dict[str, None]] = {}
-        for stem in self.stems(cell):
-            images = self.shard(cell, "images", stem)
-            images = images.filter(pc.equal(images["finisher"], ""))
-            for image, batch in zip(images["image"].to_pylist(), images["batch"].to_pylist(), strict=True):
-                batches.setdefault((stem, batch or image), {})[image] = None
-        return [(stem, list(batch)) for (stem, _), batch in batches.items()]
+        """Return the images that met the model together, in their order, with the shard in which they lie."""
+        return together(self.cell_folder(cell), self.stems(cell))
 
     def kept(self, cell: Cell) -> list[str]:
         """Return the images of which pictures and label maps are stored, in order."""
@@ -182,46 +151,37 @@ class Store:
     def batches(self, cell: Cell, name: str) -> Iterator[dict[str, np.ndarray]]:
         """Yield the kept images or label maps, a shard at a time: all together may be more than memory holds."""
         for stem in self.stems(cell):
-            path = self.place(cell) / f"{name}-{stem}.zst"
+            path = self.cell_folder(cell) / f"{name}-{stem}.zst"
             if path.exists():
                 yield unpack(path.read_bytes())
 
-    def place(self, cell: Cell) -> Path:
+    def cell_folder(self, cell: Cell) -> Path:
         """Return the folder of a cell."""
         return self.folder / "cells" / cell.key
 
     def stems(self, cell: Cell) -> list[str]:
         """Return the shards that count: whole, as they were written, each image answered once."""
         if self.schema(cell) == 1:
-            return sorted(path.stem.removeprefix("images-") for path in self.place(cell).glob("images-*.parquet"))
-        return self._look(cell).stems
+            return sorted(path.stem.removeprefix("images-") for path in self.cell_folder(cell).glob("images-*.parquet"))
+        return self._examiner.look(self.cell_folder(cell)).stems
 
     def damage(self, cell: Cell) -> dict[str, str]:
         """Return what is wrong with shards, by their stems: a changed, missing, foreign or doubled file by its name."""
-        return {} if self.schema(cell) == 1 else self._look(cell).wrong
+        return {} if self.schema(cell) == 1 else self._examiner.look(self.cell_folder(cell)).wrong
 
     def set_aside(self, cell: Cell) -> list[str]:
         """Move away the shards with which something is wrong, so that they are computed again; say which."""
-        folder, wrong = self.place(cell), self.damage(cell)
-        self.drop_replaced(cell)
-        found = shard_files.shard_files(folder)
-        shard_files.set_aside(folder, [path for stem in wrong for path in found.get(stem, ())])
-        self.forget(cell, wrong)
-        return [f"cells/{cell.key}/{fault}" for fault in wrong.values()]
+        faults = self._examiner.set_aside(self.cell_folder(cell)) if self.schema(cell) > 1 else ()
+        return [f"cells/{cell.key}/{fault}" for fault in faults]
 
     def drop_replaced(self, cell: Cell) -> None:
         """Delete the shards that were joined to larger ones, as far as a kill has left them."""
-        replaced = self._look(cell).replaced if self.schema(cell) > 1 else ()
-        found = shard_files.shard_files(self.place(cell))
-        for stem in replaced:
-            shard_files.remove(found[stem])
-        self.forget(cell, replaced)
+        if self.schema(cell) > 1:
+            self._examiner.drop_replaced(self.cell_folder(cell))
 
     def forget(self, cell: Cell, stems: Iterable[str]) -> None:
-        """ShardStates at shards anew, since their files were written or removed."""
-        for stem in stems:
-            self._examined.pop((cell.key, stem), None)
-        self._looks.pop(cell.key, None)
+        """Look at shards anew next time, since their files were written or removed."""
+        self._examiner.forget(self.cell_folder(cell), stems)
 
     def _begun(self) -> list[tuple[Path, Cell]]:
         begun = []
@@ -231,55 +191,6 @@ class Store:
             self._schemas[cell.key] = plain.get("schema", 1)
             begun.append((path.parent, cell))
         return begun
-
-    def _look(self, cell: Cell) -> ShardStates:
-        found = shard_files.shard_files(self.place(cell))
-        seen = frozenset(path for paths in found.values() for path in paths)
-        if self._looks.get(cell.key, (None,))[0] != seen:
-            self._looks[cell.key] = seen, self._examine(cell, found)
-        return self._looks[cell.key][1]
-
-    def _examine(self, cell: Cell, found: Mapping[str, Sequence[Path]]) -> ShardStates:
-        folder = self.place(cell)
-        for stem, paths in found.items():
-            if self._examined.get((cell.key, stem), "unknown"):  # one that another process is writing may be whole now
-                self._examined[cell.key, stem] = shard_files.examine(folder, stem, paths)
-        whole = [stem for stem in sorted(found) if not self._examined[cell.key, stem]]
-        manifest = shard_files.read_manifest(folder)
-        replaced = shard_files.replaced(folder, found, whole, manifest[1] if manifest else ())
-        wrong = {stem: fault for stem in found if (fault := self._examined[cell.key, stem]) and stem not in replaced}
-        whole = [stem for stem in whole if stem not in replaced]
-        if manifest is not None:
-            listed = {stem: sums for stem, sums in manifest[1].items() if stem not in wrong}
-            wrong |= shard_files.compare(folder, listed, whole)
-        wrong |= self._doubled(cell, [stem for stem in whole if stem not in wrong])
-        return ShardStates([stem for stem in whole if stem not in wrong], wrong, replaced)
-
-    def _doubled(self, cell: Cell, stems: Sequence[str]) -> dict[str, str]:
-        """Return the shards that answer what another has answered."""
-        answers: dict[tuple[str, str], str] = {}
-        wrong = {}
-        for stem in stems:
-            images = self.shard(cell, "images", stem)
-            images = images.filter(pc.equal(images["status"], "ok"))
-            for key in zip(images["image"].to_pylist(), images["goal"].to_pylist(), strict=True):
-                first = answers.setdefault(key, stem)
-                if first != stem:
-                    wrong[stem] = f"images-{stem}.parquet is doubled: images-{first}.parquet answers '{key[0]}' too"
-        return wrong
-
-
-def without_superseded(images: pa.Table, every: pa.Table) -> pa.Table:
-    """Drop rows of images that any shard answered later: for the same goal, or at all where none was reached."""
-    fine, answered = pc.equal(images["status"], "ok"), every.filter(pc.equal(every["status"], "ok"))
-    same_goal = pc.is_in(_keys(images), _keys(answered).combine_chunks())
-    any_goal = pc.is_in(images["image"], answered["image"].combine_chunks())
-    late = pc.if_else(pc.equal(images["goal"], ""), any_goal, same_goal)
-    return images.filter(pc.or_(fine, pc.invert(late)))
-
-
-def _keys(images: pa.Table) -> pa.ChunkedArray:
-    return pc.binary_join_element_wise(images["image"], images["goal"], "|")
 
 
 def _image(key: str) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import astuple
 
 import numpy as np
 import pytest
 
 from segstress.core import BadInput
+from segstress.metrics import Metric, intervals
 from segstress.metrics.intervals import difference, half_width, interval, interval_of
 from segstress.metrics.scores import accuracy, accuracy_image_mean, cmiou, nmiou
 
@@ -84,6 +86,29 @@ def test_groups_are_left_out_where_images_are_many(counts: np.ndarray, monkeypat
     grouped = interval(counts, cmiou)
     assert grouped.value == whole.value
     assert grouped.high - grouped.low == pytest.approx(whole.high - whole.low, rel=0.3)
+
+
+@pytest.mark.parametrize("metric", [accuracy, nmiou])
+def test_weights_in_parts_give_what_all_at_once_give(
+    counts: np.ndarray, metric: Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The draws are the same too, so is the doubt; an odd number of images leaves half a word of the generator over."""
+    first, second = counts[:201], counts[201:][:201].copy()
+    second = np.concatenate([second, second[:2]])[:201]
+    second[0] = 0  # has no figure by itself, and its part of the groups has one group less
+    whole = interval(second, metric), difference(first, second, metric)
+    seen: list[int] = []
+    monkeypatch.setattr(intervals, "HELD", 7 * 201)
+
+    def watched(weights: np.ndarray) -> np.ndarray:
+        seen.append(weights.size)
+        return metric(second, weights=weights)
+
+    interval_of(watched, 201)
+    assert max(seen) <= 7 * 201
+    parts = interval(second, metric), difference(first, second, metric)
+    for ours, theirs in zip(parts, whole, strict=True):
+        assert astuple(ours) == pytest.approx(astuple(theirs), rel=1e-12)
 
 
 def test_pairing_sees_a_small_difference_that_images_would_drown(counts: np.ndarray) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,11 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from pyarrow import parquet
 
+import segstress.reports.kit.export
+import segstress.reports.kit.table_files
 from segstress.core import BadInput
 from segstress.metrics.intervals import Interval
 from segstress.reports.kit import Column, Drawing, GalleryPicture, PageFiles, Strip, Table, canvas, write_page
 from segstress.reports.kit.drawing import mosaic
+from segstress.reports.kit.table import Row, RowStream
 
 COLUMNS = (Column("name", "Name"), Column("share", "Share", "share"))
 
@@ -90,6 +95,35 @@ def test_a_table_that_cannot_be_written_is_said_too(tmp_path: Path, rows: tuple)
     text = write(tmp_path, [Table("odd", "Odd", COLUMNS, rows), table()])
     assert "Table odd failed and is left out (ValueError" in text
     assert files(tmp_path) == {"index.html", *table_files("fine")}
+
+
+def test_a_table_that_breaks_off_leaves_no_file(tmp_path: Path) -> None:
+    def rows() -> Iterator[Row]:
+        yield ("a", 0.5)
+        raise KeyError("lost")
+
+    text = write(tmp_path, [Table("odd", "Odd", COLUMNS, RowStream(2, rows)), table()])
+    assert "Table odd failed and is left out (KeyError" in text
+    assert files(tmp_path) == {"index.html", *table_files("fine")}
+
+
+def test_many_rows_are_made_as_they_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In two formats, equal to those of rows that are held; the page lists the first and says how many there are."""
+    monkeypatch.setattr(segstress.reports.kit.export, "HELD", 16)
+    many = [(f"image {number}", number / 120) for number in range(120)]
+    write(tmp_path / "held", [Table("many", "Many", COLUMNS, tuple(many))])
+    monkeypatch.setattr(segstress.reports.kit.table_files, "MANY", 119)
+    text = write(tmp_path / "made", [Table("many", "Many", COLUMNS, RowStream(120, lambda: iter(many)))])
+    assert files(tmp_path / "made") == {"index.html", "tables/many.csv", "tables/many.parquet"}
+    for file in ("many.csv", "many.parquet"):
+        assert (tmp_path / "made" / "tables" / file).read_bytes() == (tmp_path / "held" / "tables" / file).read_bytes()
+    assert parquet.read_table(tmp_path / "made" / "tables" / "many.parquet")["share"].to_pylist() == [
+        s for _, s in many
+    ]
+    assert "The first 100 of 120 rows" in text
+    assert "image 99" in text
+    assert "image 100" not in text
+    assert "many.json" not in text
 
 
 def test_a_row_of_another_length_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -76,3 +77,19 @@ def test_skipped_images_are_counted_and_explained(tiny: Study) -> None:
     assert "had no correct pixel left" in table.note
     loose = replace(tiny, outcomes=(skipped, tiny.outcomes[1]), done_at=0.001)
     assert "at most 0.1 % of their pixels right" in perturbations(assess(loose)).note
+
+
+@pytest.mark.parametrize("name", ["real", "tiny"])
+def test_one_candidate_is_counted_as_it_is_among_all(name: str, request: pytest.FixtureRequest) -> None:
+    """And no more than one goal and zone is stacked at a time."""
+    judged = assess(request.getfixturevalue(name))
+    for figure in judged.figures:
+        stack = judged.counts(figure)
+        assert judged.counts(figure) is stack
+        for number, label in enumerate(judged.labels):
+            assert np.array_equal(judged.candidate(figure, label), stack[number])
+            assert not stack[number][~judged.answered[number]].any()
+    first = weakref.ref(judged.counts("accuracy"))
+    del stack
+    judged.counts("nmiou")
+    assert first() is None

@@ -53,7 +53,7 @@ def small(tmp_path: Path) -> Path:
     for image in IMAGES:
         store.add(CELL, answer(image))
     store.add(CELL, answer(IMAGES[0], "image 7", status="error"))
-    write_manifest(store.place(CELL), held(store), store.stems(CELL))
+    write_manifest(store.cell_folder(CELL), held(store), store.stems(CELL))
     return store.folder
 
 
@@ -93,7 +93,7 @@ def test_a_joined_cell_holds_the_same_in_few_files(small: Path) -> None:
     assert held(after) == seal
     assert len(after.stems(CELL)) == 1
     assert after.damage(CELL) == {}
-    assert len(list(after.place(CELL).iterdir())) <= 20
+    assert len(list(after.cell_folder(CELL).iterdir())) <= 20
     for name, table in tables.items():
         assert after.table(CELL, name).drop_columns(["batch"] * (name == "images")).equals(table)
     again = sorted(batch for _, batch in after.together(CELL))
@@ -128,7 +128,7 @@ def test_a_stop_at_any_moment_loses_nothing_and_doubles_nothing(
         compact(store, CELL)
         assert Store(folder).damage(CELL) == {}, step
         assert held(Store(folder)) == seal, step
-        assert len(list(store.place(CELL).glob("[!.]*"))) <= 20
+        assert len(list(store.cell_folder(CELL).glob("[!.]*"))) <= 20
         shutil.rmtree(folder)
         step += 1
     assert step > 30  # files written, removed, and the manifest
@@ -138,16 +138,16 @@ def test_going_on_after_a_stop_removes_what_was_joined(small: Path, monkeypatch:
     with stopped_before(8, monkeypatch):
         compact(Store(small), CELL)
     store = Store(small)
-    files = len(list(store.place(CELL).iterdir()))
+    files = len(list(store.cell_folder(CELL).iterdir()))
     assert store.set_aside(CELL) == []
-    assert len(list(store.place(CELL).iterdir())) < files
-    assert not (store.place(CELL) / "set-aside").exists()
+    assert len(list(store.cell_folder(CELL).iterdir())) < files
+    assert not (store.cell_folder(CELL) / "set-aside").exists()
 
 
 def test_a_later_answer_of_the_same_images_counts(small: Path) -> None:
     compact(Store(small), CELL)
     store = Store(small)
-    (store.place(CELL) / "manifest.json").unlink()
+    (store.cell_folder(CELL) / "manifest.json").unlink()
     store.add(CELL, answer(IMAGES[0], "image 7", status="error"))  # a slow process writes what was joined since
     assert len(store.stems(CELL)) == 1
     store.drop_replaced(CELL)
@@ -163,7 +163,7 @@ def test_a_damaged_joined_shard_is_named_and_what_is_left_beside_it_counts(
         compact(Store(small), CELL)
     store = Store(small)
     (joined,) = store.stems(CELL)
-    path = store.place(CELL) / f"counts-{joined}.parquet"
+    path = store.cell_folder(CELL) / f"counts-{joined}.parquet"
     path.write_bytes(path.read_bytes()[:-1])
     store = Store(small)
     assert list(store.damage(CELL).values()) == [f"{path.name} changed since it was written"]
@@ -172,10 +172,10 @@ def test_a_damaged_joined_shard_is_named_and_what_is_left_beside_it_counts(
 
 def test_a_damaged_cell_is_left_alone(small: Path) -> None:
     store = Store(small)
-    next(store.place(CELL).glob("counts-*")).unlink()
-    before = sorted(store.place(CELL).iterdir())
+    next(store.cell_folder(CELL).glob("counts-*")).unlink()
+    before = sorted(store.cell_folder(CELL).iterdir())
     assert not compact(store, CELL)
-    assert sorted(store.place(CELL).iterdir()) == before
+    assert sorted(store.cell_folder(CELL).iterdir()) == before
 
 
 @pytest.mark.parametrize(("images", "most"), [(1_000, 20), (100_000, 100)])

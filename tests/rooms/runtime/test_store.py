@@ -1,5 +1,6 @@
 """The store gives back what was put in, from any folder, and names files that another version wrote."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -80,3 +81,23 @@ def test_a_file_that_is_no_table(store):
     path.write_bytes(b"nothing of the kind")
     with pytest.raises(BadInput, match="delete its shard and run the same command again"):
         store.table(CELL, "images").to_pylist()
+
+
+def test_some_columns_only(store):
+    table = store.table(CELL, "images", ("image", "goal", "status"))
+    assert table.to_pydict() == {"image": list("abcd"), "goal": [""] * 4, "status": ["ok"] * 4}
+
+
+def test_missing_images_keep_the_order_in_which_they_were_asked(store):
+    assert store.missing(CELL, iter("zaybx")) == ["z", "y", "x"]
+
+
+def test_a_shard_that_answers_again_is_named_with_the_one_before_it(store):
+    """The one whose name comes later does not count; an error that was answered is no second answer."""
+    store.add(CELL, answers("a", "e"))
+    failed = answers("b", "f")
+    failed.images[0] |= {"status": "error"}
+    store.add(CELL, failed)
+    pattern = re.compile(r"images-\w+.parquet is doubled: images-\w+.parquet answers 'a' too")
+    assert [bool(pattern.fullmatch(fault)) for fault in store.damage(CELL).values()] == [True]
+    assert len(store.stems(CELL)) == 3

@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -28,19 +29,27 @@ ESCAPES = str.maketrans(
     }
 )
 
+HELD = 2**14  # rows that are written at a time
 # What a spreadsheet would run: a sign or @ before anything that is no number.
 FORMULA = re.compile(r"[=@\t\r]|[+-](?!\d*\.?\d+(e[+-]?\d+)?$).", re.IGNORECASE)
 
 
 def to_csv(table: Table) -> str:
     """Write shares in [0, 1] to six digits, an interval as three columns, nothing where there is no value."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_keys(table))
+    return "".join(csv_pieces(table))
+
+
+def csv_pieces(table: Table) -> Iterator[str]:
+    """Yield the same, some rows at a time."""
     kinds = [column.kind for column in table.columns]
-    for row in table.rows:
-        writer.writerow([plain for cell, kind in zip(row, kinds, strict=True) for plain in _plain(cell, kind)])
-    return text.getvalue()
+    lines = (
+        [plain for cell, kind in zip(row, kinds, strict=True) for plain in _plain(cell, kind)] for row in table.rows
+    )
+    heading: list[list[str]] = [_keys(table)]
+    while some := heading or list(islice(lines, HELD)):
+        text, heading = io.StringIO(), []
+        csv.writer(text, lineterminator="\n").writerows(some)
+        yield text.getvalue()
 
 
 def to_json(table: Table) -> str:
@@ -54,11 +63,17 @@ def to_json(table: Table) -> str:
 def to_parquet(table: Table) -> bytes:
     """Write the columns of CSV, typed, in full precision; null where there is no value."""
     kinds = [kind for column in table.columns for kind in [column.kind] * len(_headings(column.key, column.kind))]
-    fields = [(key, _TYPES.get(kind, pa.float64())) for key, kind in zip(_keys(table), kinds, strict=True)]
-    columns = zip(*_values(table), strict=True) if table.rows else [[] for _ in fields]
-    arrays = [pa.array(values, kind) for values, (_, kind) in zip(columns, fields, strict=True)]
-    file = io.BytesIO()
-    parquet.write_table(pa.table(arrays, schema=pa.schema(fields)), file)
+    schema = pa.schema([(key, _TYPES.get(kind, pa.float64())) for key, kind in zip(_keys(table), kinds, strict=True)])
+    file, values = io.BytesIO(), _values(table)
+    with parquet.ParquetWriter(file, schema) as writer:
+        some = list(islice(values, HELD))
+        while True:
+            columns = zip(*some, strict=True) if some else [[] for _ in schema]
+            arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+            writer.write_table(pa.table(arrays, schema=schema))
+            some = list(islice(values, HELD))
+            if not some:
+                break
     return file.getvalue()
 
 

@@ -22,9 +22,9 @@ from PIL import Image
 
 from ...core import BadInput
 from .drawing import Drawing, style
-from .export import to_csv, to_json, to_latex, to_parquet
 from .pictures import GalleryPicture, Strip, is_large, write_copy
 from .table import Table
+from .table_files import formats, table_files
 from .templating import render
 
 FOLDERS = ("tables", "figures", "gallery")
@@ -51,6 +51,10 @@ class PagePart:
     def file(self, name: str) -> str:
         """Name the file of a table or figure, without its ending."""
         return _join(self.name, name)
+
+    def formats(self, name: str) -> dict[str, str]:
+        """List the formats of a table by their endings."""
+        return formats(self.tables[name])
 
     def beside(self, name: str) -> bool:
         """Tell whether a figure is too large to stand in the page itself: those made of pictures are."""
@@ -85,7 +89,7 @@ class PageFiles:
         drawings: Iterable[Drawing] = (),
         strips: Iterable[Strip] = (),
     ) -> PagePart:
-        """Write what belongs together: tables in four formats, figures as SVG and PDF, pictures as PNG."""
+        """Write what belongs together: tables in up to four formats, figures as SVG and PDF, pictures as PNG."""
         written = (self._write_strip(strip) for strip in self._made(strips, name))
         shown = [strip for strip in written if strip.shown]  # pictures of the others are held no longer than needed
         return PagePart(name, self._write(name, tables), self._write(name, drawings), shown)
@@ -93,16 +97,19 @@ class PageFiles:
     def _write(self, part: str, items: Iterable[Made]) -> dict[str, Made]:
         written: dict[str, Made] = {}
         for item in items:
-            files: dict[str, bytes] = {}
-            with self._noting(type(item), part, item.name):
+            begun: list[Path] = []
+            with self._noting(type(item), part, item.name, but=(OSError,)):
                 if item.name in written:
                     raise ValueError("another one has the same name")
                 if not re.fullmatch(r"\w[\w.-]*", item.name):
                     raise ValueError("its name is no file name: expected letters, digits, dots and dashes")
-                files = _files(item, _join(part, item.name))
-                written[item.name] = item
-            for file, data in files.items():
-                self._place(file).write_bytes(data)
+                for file, pieces in _files(item, _join(part, item.name)):
+                    begun.append(self._place(file))
+                    with begun[-1].open("wb") as stream:
+                        stream.writelines(pieces)
+                written[item.name], begun = item, []
+            for path in begun:  # of what could not be made
+                path.unlink(missing_ok=True)
         return written
 
     def _made(self, strips: Iterable[Strip], part: str) -> Iterator[Strip]:
@@ -146,10 +153,12 @@ class PageFiles:
         return path
 
     @contextmanager
-    def _noting(self, sort: type, part: str, name: str) -> Iterator[None]:
+    def _noting(self, sort: type, part: str, name: str, but: tuple[type[Exception], ...] = ()) -> Iterator[None]:
         """Turn an error into a sentence on the page: after hours of work no report is lost for one faulty figure."""
         try:
             yield
+        except but:
+            raise
         except Exception as error:  # noqa: BLE001  a plug-in may raise anything; the page says what
             reason = f"{type(error).__name__}: {error}".rstrip(": ")
             self.failures.append(f"{NOUNS[sort]} {_join(part, name)} failed and is left out ({reason})")
@@ -181,15 +190,10 @@ def _clear(folder: Path, index: Path) -> None:
             shutil.rmtree(folder / name, ignore_errors=True)
 
 
-def _files(item: Table | Drawing, name: str) -> dict[str, bytes]:
+def _files(item: Table | Drawing, name: str) -> Iterator[tuple[str, Iterable[bytes]]]:
     if isinstance(item, Table):
-        return {
-            f"tables/{name}.csv": to_csv(item).encode(),
-            f"tables/{name}.tex": to_latex(item).encode(),
-            f"tables/{name}.json": to_json(item).encode(),
-            f"tables/{name}.parquet": to_parquet(item),
-        }
-    return {f"figures/{name}.svg": item.svg, f"figures/{name}.pdf": item.pdf}
+        return table_files(item, name)
+    return iter(((f"figures/{name}.svg", [item.svg]), (f"figures/{name}.pdf", [item.pdf])))
 
 
 def _join(part: str, name: str) -> str:

@@ -3,16 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from itertools import islice
+from typing import Literal, overload
 
 from ...metrics.intervals import Interval
 
 Cell = str | int | float | Interval
-Rows = tuple[tuple[Cell, ...], ...]
+Row = tuple[Cell, ...]
+Rows = tuple[Row, ...]
 Kind = Literal["text", "count", "share", "number", "interval"]  # interval: a share with its bounds
+
+
+class RowStream(Sequence[Row]):
+    """Rows that are made anew whenever they are read, in their order: too many to be held together."""
+
+    def __init__(self, length: int, make: Callable[[], Iterator[Row]]) -> None:
+        self._length, self._make = length, make
+
+    def __len__(self) -> int:
+        """Count the rows without making them."""
+        return self._length
+
+    def __iter__(self) -> Iterator[Row]:
+        """Make one row after the other."""
+        return self._make()
+
+    @overload
+    def __getitem__(self, number: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> Rows: ...
+
+    def __getitem__(self, number: int | slice) -> Row | Rows:
+        """Return a row, or several; those before them are made too."""
+        if isinstance(number, slice):
+            return tuple(islice(self, *number.indices(len(self))))
+        return self[number:][0]
 
 
 @dataclass(frozen=True)
@@ -34,7 +63,7 @@ class Table:
     name: str  # of its files
     title: str
     columns: tuple[Column, ...]
-    rows: Rows
+    rows: Sequence[Row]
     note: str = ""  # below the rows, in the page
     lead: str = ""  # above the rows, in the page
     folded: bool = False  # closed in the page until someone opens it
@@ -44,7 +73,7 @@ class Table:
 
     def __post_init__(self) -> None:
         """Refuse a row that does not fit below the columns."""
-        for number, row in enumerate(self.rows):
+        for number, row in enumerate(self.rows[:1] if isinstance(self.rows, RowStream) else self.rows):
             if len(row) != len(self.columns):
                 raise ValueError(f"row {number} has {len(row)} cells below {len(self.columns)} columns")
 
@@ -64,10 +93,12 @@ class Table:
         """Row and column of every best value, where a column has one that is better than another."""
         marked: set[tuple[int, int]] = set()
         for number, column in enumerate(self.columns):
+            if not column.best:
+                continue
             cells = enumerate(row[number] for row in self.rows[: len(self.rows) - self.beside])
             values = {line: float(plain) for line, cell in cells if _known(plain := value_of(cell))}
             distinct = sorted(set(values.values()), reverse=column.best == "highest")
-            if column.best and len(distinct) > 1:
+            if len(distinct) > 1:
                 best = distinct[: min(column.top, len(distinct) - 1)]
                 marked |= {(line, number) for line, plain in values.items() if plain in best}
         return frozenset(marked)

@@ -12,10 +12,10 @@ from ...metrics import definition, metrics
 from ...metrics.counts import ACTUAL, HITS, PREDICTED
 from ...metrics.intervals import Difference, Interval, difference, interval
 from ...metrics.objects import SizeGroup, by_size
-from ...metrics.scores import foreground
 from ...metrics.worst_case import NOBODY, WorstCase, bound, choose_worst, tied
 from ...results.study import Study
-from .figure_names import ZONES, declaration_of, figures, read_name, selected_figures, value_of
+from .candidates import Candidates
+from .figure_names import declaration_of, figures, read_name, selected_figures, value_of
 from .figure_names import metric_of as metric_of
 from .figure_names import title as title
 
@@ -29,7 +29,7 @@ class Assessment:
     study: Study
     labels: tuple[str, ...]
     answered: np.ndarray  # (candidates, images)
-    candidates: Mapping[tuple[str, str], np.ndarray]  # (goal, zone) -> (candidates, images, classes, 3)
+    candidates: Candidates
     worst: Mapping[str, WorstCase]  # by figure
 
     @property
@@ -44,11 +44,15 @@ class Assessment:
 
     def counts(self, figure: str) -> np.ndarray:
         """Return the counts of every candidate as the figure reads them."""
-        return self.candidates[declaration_of(figure).goal, read_name(figure).zone]
+        return self.candidates.stack(declaration_of(figure).goal, read_name(figure).zone)
+
+    def candidate(self, figure: str, label: str = CLEAN) -> np.ndarray:
+        """Return the counts (images, classes, 3) of one candidate as the figure reads them."""
+        return self.candidates.one(declaration_of(figure).goal, read_name(figure).zone, self.labels.index(label))
 
     def score(self, figure: str, label: str = CLEAN) -> float:
         """Return the figure of one candidate alone, over the images it answered."""
-        return value_of(figure, self.counts(figure)[self.labels.index(label)])
+        return value_of(figure, self.candidate(figure, label))
 
     def worst_score(self, figure: str) -> float:
         """Return the figure when each image meets the candidate chosen for it."""
@@ -66,7 +70,7 @@ class Assessment:
 
     def constant_counts(self, figure: str) -> np.ndarray:
         """Return that model's counts, image by image."""
-        actual = self.counts(figure)[0, ..., ACTUAL]
+        actual = self.candidate(figure)[..., ACTUAL]
         commonest = actual.sum(0).argmax()
         counts = np.zeros((*actual.shape, 3), dtype=np.int64)
         counts[..., ACTUAL] = actual
@@ -76,7 +80,7 @@ class Assessment:
     @property
     def commonest(self) -> str:
         """The class with most true pixels."""
-        return self.study.classes[int(self.counts("accuracy")[0, ..., ACTUAL].sum(0).argmax())]
+        return self.study.classes[int(self.candidate("accuracy")[..., ACTUAL].sum(0).argmax())]
 
     @property
     def untried(self) -> np.ndarray:
@@ -88,7 +92,7 @@ class Assessment:
 
     def bound(self, zone: str) -> float:
         """Return a CmIoU below which no choice of candidates can come."""
-        return bound(self.candidates["miou", zone], self.answered)
+        return bound(self.candidates.stack("miou", zone), self.answered)
 
     def clean_interval(self, figure: str) -> Interval:
         """Return the clean figure with its interval."""
@@ -132,7 +136,7 @@ class Assessment:
         return f"{rules}: {metrics.about(metric).partition(': ')[2].rstrip('.')}"
 
     def _clean(self, figure: str) -> np.ndarray:
-        return self._answered(self.counts(figure)[0])
+        return self._answered(self.candidate(figure))
 
     def _worst(self, figure: str) -> np.ndarray:
         return self._answered(self.worst[figure].counts)
@@ -146,18 +150,9 @@ def assess(study: Study) -> Assessment:
     """Line up the candidates of a study and choose the worst of them for every figure."""
     clean = study.clean_answered
     answered = np.stack([clean, *(outcome.answered & clean for outcome in study.outcomes)])
-    candidates = {(goal, zone): _stack(study, goal, zone, answered) for goal in ("accuracy", "miou") for zone in ZONES}
+    candidates = Candidates(study, answered)
     worst = {}
     for figure in (*figures(), *selected_figures()):
         declared = declaration_of(figure)
-        worst[figure] = choose_worst(declared, candidates[declared.goal, read_name(figure).zone], answered)
+        worst[figure] = choose_worst(declared, candidates.stack(declared.goal, read_name(figure).zone), answered)
     return Assessment(study, (CLEAN, *(outcome.label for outcome in study.outcomes)), answered, candidates, worst)
-
-
-def _stack(study: Study, goal: str, zone: str, answered: np.ndarray) -> np.ndarray:
-    """Stack counts of clean and of every outcome; zeros, whose figures are NaN, where zone or answer is missing."""
-    nothing = np.zeros((len(study.ids), len(study.classes), 3), dtype=np.int32)
-    outcomes = (outcome.counts.get((outcome.for_goal(goal), zone), nothing) for outcome in study.outcomes)
-    stack = np.stack([study.clean.get(zone, nothing), *outcomes])
-    stack[~answered] = 0
-    return stack if zone == "all" or study.background is None else foreground(stack, study.background)

@@ -56,7 +56,7 @@ def descents(assessment: Assessment) -> list[Descent]:
 
 
 def _descent(assessment: Assessment, label: str, traces: Mapping[str, Mapping[int, int]]) -> Descent:
-    valid = dict(zip(assessment.study.ids, assessment.counts("accuracy")[0, ..., ACTUAL].sum(-1).tolist(), strict=True))
+    valid = dict(zip(assessment.study.ids, assessment.candidate("accuracy")[..., ACTUAL].sum(-1).tolist(), strict=True))
     known = [id_ for id_ in traces if valid.get(id_)]
     return Descent(label, tuple(traces[id_] for id_ in known), max(1, sum(valid[id_] for id_ in known)))
 

@@ -23,7 +23,7 @@ def histogram(assessment: Assessment) -> Drawing | None:
     panels = [figure for figure in ("nmiou", "nmiou_foreground") if figure in assessment.figures]
     figure, axes = canvas(3.0, len(panels))
     for panel, axis in zip(panels, axes, strict=True):
-        clean, worst = image_miou(assessment.counts(panel)[0]), assessment.worst[panel].values
+        clean, worst = image_miou(assessment.candidate(panel)), assessment.worst[panel].values
         bins = np.linspace(0, 1, 21).tolist()
         for values, colour, name in ((clean, CALM, "clean"), (worst, HARM, "worst case")):
             axis.hist(values[np.isfinite(values)], bins, color=colour, alpha=0.75, label=name)

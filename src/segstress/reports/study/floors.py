@@ -104,7 +104,7 @@ def pixel_shares(assessment: Assessment) -> dict[str, Interval] | None:
     }
     if not assessment.study.outcomes:
         del counts["joint"]
-    valid = assessment.counts("accuracy")[0, answered, :, ACTUAL].sum(1)
+    valid = assessment.candidate("accuracy")[answered, :, ACTUAL].sum(1)
     totals = {state: table[answered].sum(1) for state, table in counts.items()}
     weights = {state: valid / np.maximum(total[:, ACTUAL], 1) for state, total in totals.items()}
     return {

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from ...metrics.scores import image_accuracy, image_miou
 from ...metrics.worst_case import NOBODY
-from ...results.study import Outcome
-from ..kit.table import Cell, Column, Table
+from ...results.study import Outcome, Study
+from ..kit.table import Cell, Column, Row, RowStream, Table
 from .assessment import Assessment
 from .registry import tables
 
@@ -27,7 +28,7 @@ def images(assessment: Assessment) -> Table:
         Column("miou_robust", "mIoU, robust", "share"),
         Column("miou_by", "by"),
     )
-    before = (image_accuracy(assessment.counts("accuracy")[0]), image_miou(assessment.counts("nmiou")[0]))
+    before = (image_accuracy(assessment.candidate("accuracy")), image_miou(assessment.candidate("nmiou")))
     worst = (assessment.worst["accuracy"], assessment.worst["nmiou"])
     rows = []
     for image in np.flatnonzero(assessment.answered[0]):
@@ -49,21 +50,23 @@ def attempts(assessment: Assessment) -> Table:
         *(Column(key, key.capitalize(), "number") for key in ("size", "linf", "l2", "l1", "damage")),
         *(Column(key, key.capitalize(), "count") for key in ("forwards", "backwards")),
     )
-    numbers = {image: number for number, image in enumerate(assessment.study.ids)}
-    rows = tuple(row for outcome in assessment.study.outcomes for row in _attempts(outcome, numbers))
+    outcomes = assessment.study.outcomes
+    rows = RowStream(sum(len(outcome.rows) for outcome in outcomes), partial(_attempts, assessment.study))
     return Table("attempts", "Every attempt", columns, rows, folded=True)
 
 
-def _attempts(outcome: Outcome, numbers: dict[str, int]) -> Iterator[tuple[Cell, ...]]:
-    scores = {goal: (image_accuracy(counts), image_miou(counts)) for goal, counts in _whole(outcome).items()}
-    for row in outcome.rows:
-        accuracy, miou = math.nan, math.nan
-        if row.status == "ok":
-            accuracy, miou = (float(score[numbers[row.image]]) for score in scores[row.goal])
-        yield (
-            *(row.image, outcome.label, row.goal, row.status, row.message, accuracy, miou),
-            *(row.size, row.linf, row.l2, row.l1, row.damage, row.forwards, row.backwards),
-        )
+def _attempts(study: Study) -> Iterator[Row]:
+    numbers = {image: number for number, image in enumerate(study.ids)}
+    for outcome in study.outcomes:
+        scores = {goal: (image_accuracy(counts), image_miou(counts)) for goal, counts in _whole(outcome).items()}
+        for row in outcome.rows:
+            accuracy, miou = math.nan, math.nan
+            if row.status == "ok":
+                accuracy, miou = (float(score[numbers[row.image]]) for score in scores[row.goal])
+            yield (
+                *(row.image, outcome.label, row.goal, row.status, row.message, accuracy, miou),
+                *(row.size, row.linf, row.l2, row.l1, row.damage, row.forwards, row.backwards),
+            )
 
 
 def _whole(outcome: Outcome) -> dict[str, np.ndarray]:

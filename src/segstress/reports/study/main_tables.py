@@ -163,7 +163,7 @@ def classes(assessment: Assessment) -> Table:
         Column("accuracy_clean", "Accuracy, clean", "share"),
         Column("accuracy_robust", "Accuracy, robust", "share"),
     )
-    before, after = class_table(assessment.counts("cmiou")[0]), class_table(assessment.worst["cmiou"].counts)
+    before, after = class_table(assessment.candidate("cmiou")), class_table(assessment.worst["cmiou"].counts)
     correct = class_table(assessment.worst["accuracy"].counts)
     shares = (before.iou, after.iou, before.accuracy, correct.accuracy)
     rows: Rows = tuple(
