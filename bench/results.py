@@ -105,7 +105,7 @@ def write(folder: Path, images: int, cells: int, shard: int) -> None:
             for name, data in files.items():
                 (store.cell_folder(cell) / name).write_bytes(data)  # not synced: what is measured is reading
             write_sums(store.cell_folder(cell), stem, files)
-    store.ask(store.cells(), {"d": [f"image-{number:07d}" for number in range(images)]})
+    store.write_request(store.cells(), {"d": [f"image-{number:07d}" for number in range(images)]})
 
 
 def tables(ids: list[str], goals: tuple[str, ...], generator: np.random.Generator) -> dict[str, pa.Table]:

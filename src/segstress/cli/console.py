@@ -28,9 +28,9 @@ def be_quiet(quiet: bool) -> None:
     console.quiet = quiet
 
 
-def leave_stdout(asked: bool) -> None:
+def leave_stdout(wanted: bool) -> None:
     """Print what is for people to the errors, where the output is for programs, or to the output again."""
-    console.stderr = asked
+    console.stderr = wanted
 
 
 def show_json(plain: Any) -> None:

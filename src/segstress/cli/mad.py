@@ -56,12 +56,12 @@ def correlate(folders: options.Folders, as_json: options.Json = False) -> None:
     """
     from ..contests.report import compare_rankings
 
-    found = compare_rankings(folders)
+    agreement = compare_rankings(folders)
     if as_json:
-        show_json(found)
+        show_json(agreement)
         return
     table = Table("competitions", "ranking", "Spearman")
-    for pair, correlations in found.items():
+    for pair, correlations in agreement.items():
         for name, value in correlations.items():
             table.add_row(pair, name, f"{value:.3f}")
     show_grid(table)

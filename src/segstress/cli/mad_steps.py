@@ -17,7 +17,7 @@ def index(
     pool: own.Pool,
     model: options.Model,
     out: own.Out,
-    asked: own.ContestOptions,
+    contest_options: own.ContestOptions,
     common: WorkerOptions,
     shard_size: options.ShardSize = 0,
     part: options.Part = "",
@@ -31,7 +31,7 @@ def index(
     from ..contests.plan import read_contest
     from .progress import watch
 
-    competition = begin(read_contest(asked.settings(pool, model) | {"shard_size": shard_size}), out, part)
+    competition = begin(read_contest(contest_options.settings(pool, model) | {"shard_size": shard_size}), out, part)
     with watch(console, "indexing") as progress:
         table = competition.index(progress, replace(common.options(), part=part))
     counted: dict[str, Any] = {"complete": False} if table is None else {"complete": True, **show_index(table)}
@@ -42,7 +42,7 @@ def stream(
     pool: own.Pool,
     model: options.Model,
     out: own.Out,
-    asked: own.ContestOptions,
+    contest_options: own.ContestOptions,
     common: WorkerOptions,
     as_json: options.Json = False,
 ) -> None:
@@ -57,13 +57,13 @@ def stream(
     from ..contests.plan import read_contest
     from .progress import watch
 
-    competition = begin(read_contest(asked.settings(pool, model)), out, streamed=True)
+    competition = begin(read_contest(contest_options.settings(pool, model)), out, streamed=True)
     with watch(console, "streaming") as progress:
         selection, total, faults = competition.stream(progress, common.options())
     console.print(", ".join(f"{name}: {number:,}" for name, number in sorted(total.counters.items())), soft_wrap=True)
-    chosen = show_selection(selection)
+    selected = show_selection(selection)
     earlier = [f"{name}: {number}" for name, number in total.counters.items() if name != "images"]  # before a stop
-    conclude({"folder": str(out), "counters": total.counters, **chosen}, as_json, faults or earlier)
+    conclude({"folder": str(out), "counters": total.counters, **selected}, as_json, faults or earlier)
 
 
 def predict(
@@ -133,11 +133,11 @@ def add(
         with watch(console, "predicting and comparing") as progress:
             selection, faults = competition.among_candidates(progress, run_options)
         console.print(competition.caveat, soft_wrap=True)
-        chosen = show_selection(selection)
+        selected = show_selection(selection)
     elif competition.streamed:
         with watch(console, "streaming") as progress:
             selection, _, faults = competition.stream(progress, run_options)
-        chosen = show_selection(selection)
+        selected = show_selection(selection)
     else:
-        chosen, faults = hold(competition, run_options)
-    conclude({"folder": str(folder), "caveat": competition.caveat, **chosen}, as_json, faults)
+        selected, faults = hold(competition, run_options)
+    conclude({"folder": str(folder), "caveat": competition.caveat, **selected}, as_json, faults)

@@ -58,7 +58,7 @@ class Competition:
         """Take step 1: look at every image of the pool; nothing comes back where other parts have some left to do."""
         with self._shared(run_options) as sharing:
             with sharing.turn():
-                sharing.join(self._asked())
+                sharing.join(self._question())
             table = index(self.folder, self.contest, progress, run_options, sharing)
             _tell_rest(sharing, progress)
             return table
@@ -68,11 +68,11 @@ class Competition:
         with self._shared(run_options) as sharing:
             with sharing.turn():
                 record(self.folder, self.contest.numerics)
-                sharing.join(self._asked())
+                sharing.join(self._question())
                 if run_options.retry_errors and sharing.first:
                     forget_errors(self.store, self.entrants)
-            asked = self.store, self.contest, self.entrants, self.vocabulary
-            faults = predict(*asked, progress, run_options, sharing)
+            inputs = self.store, self.contest, self.entrants, self.vocabulary
+            faults = predict(*inputs, progress, run_options, sharing)
             _tell_rest(sharing, progress)
             return faults
 
@@ -80,14 +80,14 @@ class Competition:
         """Take step 3: agreement of every pair."""
         with self._shared(run_options) as sharing:
             with sharing.turn():
-                sharing.join(self._asked())
+                sharing.join(self._question())
             compare(self.store, self.contest, self.entrants, self.vocabulary, progress, run_options, sharing)
             _tell_rest(sharing, progress)
 
     def _shared(self, run_options: RunOptions) -> AbstractContextManager[Sharing]:
         return share(self.folder, run_options.part)
 
-    def _asked(self) -> str:
+    def _question(self) -> str:
         """Return a hash of what processes that share the folder must have alike."""
         return digest([to_plain(self.contest), [entrant.key for entrant in self.entrants]])
 

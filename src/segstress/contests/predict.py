@@ -53,17 +53,17 @@ class PredictWork:
         maps, journal, faults = store.begun(entrant, part), store.journal(entrant, part), dict[str, str]()
         ids = dict(zip(part.names, part.images, strict=True))
 
-        def keep(found: Mapping[str, Labels]) -> None:
-            whole = {ids[name]: labels for name, labels in found.items() if not isinstance(labels, str)}
-            faults.update({ids[name]: labels for name, labels in found.items() if isinstance(labels, str)})
+        def keep(predicted: Mapping[str, Labels]) -> None:
+            whole = {ids[name]: labels for name, labels in predicted.items() if not isinstance(labels, str)}
+            faults.update({ids[name]: labels for name, labels in predicted.items() if isinstance(labels, str)})
             if whole:
                 journal.append(whole)
                 maps.update(whole)
 
         if not maps.keys() >= set(part.images):
             with put_behind(keep) as put:
-                for found in self._predict(entrant, part.names, {name for name in ids if ids[name] in maps}):
-                    put(found)
+                for predicted in self._predict(entrant, part.names, {name for name in ids if ids[name] in maps}):
+                    put(predicted)
         rows = [
             _failed(image, faults[image]) if image in faults else _histogram(image, maps[image], self.vocabulary)
             for image in part.images

@@ -85,8 +85,8 @@ class RemotePath(type(Path())):  # type: ignore[misc] # the system's own kind of
 
     def rglob(self, pattern: str) -> Iterator[RemotePath]:
         """Yield the files anywhere below whose names fit."""
-        for found in self._system.find(str(self)):
-            path = type(self)(self._system.unstrip_protocol(found))
+        for address in self._system.find(str(self)):
+            path = type(self)(self._system.unstrip_protocol(address))
             if fnmatch(path.name, pattern):
                 yield path
 

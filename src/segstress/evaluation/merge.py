@@ -37,7 +37,7 @@ def merge(folders: Sequence[Path], out: Path) -> int:
                 record_elsewhere(out, {key: there[key] for key in ("versions", "machine", "host")})
         merged = check_whole(Run(out))
         wanted = [cell for cell in merged.cells if _is_wanted(merged, cell.key)]
-        missing = sum(len(merged.store.missing(cell, merged.asked(cell))) for cell in wanted)
+        missing = sum(len(merged.store.missing(cell, merged.expected(cell))) for cell in wanted)
         if not missing:
             for cell in merged.cells:
                 compact(merged.store, cell)

@@ -61,7 +61,9 @@ def evaluate(
             admit(plan, before)
             tell(before, progress)
             _record(plan, folder, numerics, run_options)
-            store.ask(cells, images, {data: files for data, dataset in sets.items() if (files := dataset.files())})
+            store.write_request(
+                cells, images, {data: files for data, dataset in sets.items() if (files := dataset.files())}
+            )
             if sharing.first:
                 reopen(store, progress)
         worker = Worker(folder, numerics, _pictured(plan, cells), tuple(plan.plugins), plan.done_at)

@@ -18,7 +18,7 @@ def alarms(run: Run) -> Iterator[str]:
         if lacking:
             more = f" and {len(lacking) - NAMED} more" if len(lacking) > NAMED else ""
             yield (
-                f"INCOMPLETE: {cell.label} has no answer of {len(lacking)} of {len(run.asked(cell))} images"
+                f"INCOMPLETE: {cell.label} has no answer of {len(lacking)} of {len(run.expected(cell))} images"
                 f" ({', '.join(lacking[:NAMED])}{more}), which its figures leave out; run the same command again, with"
                 " --retry-errors for those that failed."
             )

@@ -34,7 +34,7 @@ class LocalResult:
     steps: int  # of an attack; 0 for corruptions
     number: int  # of attacks, each on what still stands; 0 where it is none of several
     region: str  # its name; empty = the whole image
-    place: Region | None  # what was asked for; none = the whole image, or wherever a local effect fell
+    shape: Region | None  # what was asked for; none = the whole image, or wherever a local effect fell
     goal: str
     clean: Mapping[str, np.ndarray]  # zone -> (images, classes, 3)
     perturbed: Mapping[str, np.ndarray]
@@ -52,32 +52,32 @@ class LocalResult:
     @property
     def ratio(self) -> float:
         """Share of the patches that were to be damaged; NaN where the region is none of patches."""
-        return self.place.ratio if isinstance(self.place, Patches) else math.nan
+        return self.shape.ratio if isinstance(self.shape, Patches) else math.nan
 
     @property
     def corner(self) -> tuple[int, int] | None:
         """Top and left of a rectangle in a given place."""
-        return (self.place.top, self.place.left) if isinstance(self.place, Given) else None
+        return (self.shape.top, self.shape.left) if isinstance(self.shape, Given) else None
 
     @property
     def position(self) -> str:
         """Where a box was: centre, top-left ...; empty where the region is none."""
-        return self.place.position if isinstance(self.place, Box) else ""
+        return self.shape.position if isinstance(self.shape, Box) else ""
 
     @property
     def side(self) -> float:
         """Side in pixels of a square box; NaN where the region is none."""
-        if isinstance(self.place, Box) and self.place.height == self.place.width:
-            return float(self.place.height)
+        if isinstance(self.shape, Box) and self.shape.height == self.shape.width:
+            return float(self.shape.height)
         return math.nan
 
     @property
     def where(self) -> str:
         """The region in a few words."""
-        if isinstance(self.place, Patches):
-            mask = f", mask {self.place.draw + 1}" if self.place.draw else ""
-            chance = " by chance" if self.place.mode == "bernoulli" else ""
-            return f"{self.ratio:g} of patches of {self.place.size} px{chance}{mask}"
+        if isinstance(self.shape, Patches):
+            mask = f", mask {self.shape.draw + 1}" if self.shape.draw else ""
+            chance = " by chance" if self.shape.mode == "bernoulli" else ""
+            return f"{self.ratio:g} of patches of {self.shape.size} px{chance}{mask}"
         return f"{self.side:g} px {self.position}" if self.side > 0 else self.region or "everywhere"
 
     @property

@@ -42,7 +42,7 @@ def _results(run: Run, cell: Cell) -> Iterator[LocalResult]:
             steps=_algorithm(spec).get("steps", 0),
             number=spec.get("number", 0),
             region=regions.name(change.region) if change.region else "local" if "inside" in zones["clean"] else "",
-            place=change.region,
+            shape=change.region,
             goal=goal,
             **zones,
         )

@@ -19,7 +19,7 @@ def read_record(run: Run) -> RunRecord:
         sources=tuple(
             {"name": cell.names["model"], "dataset": cell.names["data"], **provenance(run, cell)} for cell in cleans
         ),
-        images=sum(len(run.asked(cell)) for cell in {cell.fingerprints["data"]: cell for cell in cleans}.values()),
+        images=sum(len(run.expected(cell)) for cell in {cell.fingerprints["data"]: cell for cell in cleans}.values()),
         forwards=forwards,
         backwards=backwards,
         seal=seal.seal if seal else "",

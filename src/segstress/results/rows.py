@@ -58,16 +58,16 @@ class ImageRows(Sequence[ImageRow]):
         return len(self._columns["image"])
 
     @overload
-    def __getitem__(self, place: int) -> ImageRow: ...
+    def __getitem__(self, index: int) -> ImageRow: ...
 
     @overload
-    def __getitem__(self, place: slice) -> list[ImageRow]: ...
+    def __getitem__(self, index: slice) -> list[ImageRow]: ...
 
-    def __getitem__(self, place: int | slice) -> ImageRow | list[ImageRow]:
+    def __getitem__(self, index: int | slice) -> ImageRow | list[ImageRow]:
         """Return a row, or several."""
-        if isinstance(place, slice):
-            return [self[number] for number in range(*place.indices(len(self)))]
-        return ImageRow(*(column[place].as_py() for column in self._columns.values()))
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        return ImageRow(*(column[index].as_py() for column in self._columns.values()))
 
     def __iter__(self) -> Iterator[ImageRow]:
         """Make one row after the other."""
@@ -78,8 +78,8 @@ class ImageRows(Sequence[ImageRow]):
         """Return the row of an image and goal."""
         images, goals = self._columns["image"], self._columns["goal"]
         wanted = (image, goal)
-        place = bisect_left(range(len(self)), wanted, key=lambda row: (images[row].as_py(), goals[row].as_py()))
-        row = self[place] if place < len(self) else None
+        index = bisect_left(range(len(self)), wanted, key=lambda row: (images[row].as_py(), goals[row].as_py()))
+        row = self[index] if index < len(self) else None
         return row if row and (row.image, row.goal) == wanted else None
 
     def images(self, status: str) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ class Run:
         order = [*map(models.spec, map(models.build, self.plan.models)), *map(perturbations.spec, _changes(self.plan))]
         rank = {digest(spec): number for number, spec in enumerate(order)}
         last = len(rank)  # for what another version of segstress stored
-        return sorted(cells, key=lambda cell: [rank.get(digest(dict(spec)), last) for spec in _asked(cell)])
+        return sorted(cells, key=lambda cell: [rank.get(digest(dict(spec)), last) for spec in _specs(cell)])
 
     @cached_property
     def perturbations(self) -> dict[str, Perturbation]:
@@ -74,7 +74,7 @@ class Run:
     def damage(self) -> list[str]:
         """What is wrong with stored files, one line for each shard or cell that does not count."""
         shards = [f"cells/{cell.key}/{fault}" for cell in self.cells for fault in self.store.damage(cell).values()]
-        keys = {cell.key for cell in self._asked[0]}
+        keys = {cell.key for cell in self._request[0]}
         foreign = [f"cells/{cell.key} is foreign: it was not asked for" for cell in self.cells if cell.key not in keys]
         return [*shards, *self.store.misplaced(), *(foreign if keys else ())]
 
@@ -130,24 +130,24 @@ class Run:
         """Return the kept images and label maps of some images, under "goal|image"."""
         return self.store.arrays(cell, "kept", ids), self.store.arrays(cell, "maps", ids)
 
-    def asked(self, cell: Cell) -> list[str]:
+    def expected(self, cell: Cell) -> list[str]:
         """Return the images that a cell was asked for, in order; of an earlier version's run, those that it has."""
-        return self._asked[1].get(cell.fingerprints["data"]) or self.ids(cell)
+        return self._request[1].get(cell.fingerprints["data"]) or self.ids(cell)
 
     def unanswered(self, cell: Cell) -> list[str]:
         """Return the images that a cell was asked for and has no answer of; one without a valid pixel needs none."""
         done = {*self.answered(cell), *self.ids(cell, "skipped")}
-        return [id_ for id_ in self.asked(cell) if id_ not in done]
+        return [id_ for id_ in self.expected(cell) if id_ not in done]
 
     @cached_property
     def absent(self) -> list[Cell]:
         """The cells that were asked for and are not there."""
         there = {cell.key for cell in self.cells}
-        return [cell for cell in self._asked[0] if cell.key not in there]
+        return [cell for cell in self._request[0] if cell.key not in there]
 
     @cached_property
-    def _asked(self) -> tuple[list[Cell], dict[str, list[str]]]:
-        return self.store.asked()
+    def _request(self) -> tuple[list[Cell], dict[str, list[str]]]:
+        return self.store.read_request()
 
     def photographs(self, cell: Cell, ids: Collection[str]) -> tuple[Arrays, Arrays]:
         """Return the same with those channels of the images that the dataset wants to be shown."""
@@ -175,7 +175,7 @@ def _shown(cell: Cell, images: Arrays) -> Arrays:
     return {key: image[show] if show else image for key, image in images.items()}
 
 
-def _asked(cell: Cell) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def _specs(cell: Cell) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     return cell.model, cell.perturbation
 
 

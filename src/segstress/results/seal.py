@@ -83,7 +83,7 @@ def sealed(study: Study, run: Run) -> Study:
 
 def compute(run: Run, contents: Mapping[str, str]) -> Seal:
     """Return the seal of a run whose cells have these contents, by their keys."""
-    cells, images = run.store.asked()
+    cells, images = run.store.read_request()
     plain = {
         "cells": {cell.identity: _described(cell) for cell in cells},
         "images": {data: digest(list(ids), LENGTH) for data, ids in images.items()},

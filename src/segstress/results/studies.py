@@ -54,7 +54,7 @@ def _threat(change: Perturbation) -> str:
 
 def study_of(run: Run, clean: Cell, members: Members, unanswered: Sequence[Perturbation] = ()) -> Study:
     """Read the study of a model and a dataset: its clean cell, all cells under one threat, and what is gone of them."""
-    ids = tuple(run.asked(clean))
+    ids = tuple(run.expected(clean))
     base = _outcome(run, clean, run.perturbations[clean.key], ids)
     if "all" not in base.clean:
         reason = next((row.message for row in base.rows), "; ".join(run.damage) or "no image has an answer")

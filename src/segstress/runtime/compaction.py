@@ -34,13 +34,13 @@ def compact(store: Store, cell: Cell) -> bool:
     if store.schema(cell) == 1 or store.damage(cell):  # without checksums nothing says what a joined shard replaces
         return False
     _tidy(store, cell)
-    stems, found = store.stems(cell), shard_files.shard_files(store.cell_folder(cell))
+    stems, files = store.stems(cell), shard_files.shard_files(store.cell_folder(cell))
     images = {stem: len(set(store.shard(cell, "images", stem)["image"].to_pylist())) for stem in stems}
     own = 2  # files beside the shards: what the cell is, and its manifest
-    if sum(len(found[stem]) for stem in stems) + own <= MOST_FILES[sum(images.values()) <= SMALL]:
+    if sum(len(files[stem]) for stem in stems) + own <= MOST_FILES[sum(images.values()) <= SMALL]:
         return False
     every = store.table(cell, "images", ordered=False)
-    for group in _groups(stems, images, found):
+    for group in _groups(stems, images, files):
         if len(group) > 1:
             _join(store, cell, group, every)
     _tidy(store, cell)
@@ -57,13 +57,13 @@ def _tidy(store: Store, cell: Cell) -> None:
         store.forget(cell, ())
 
 
-def _groups(stems: Sequence[str], images: dict[str, int], found: dict[str, list[Path]]) -> Iterator[list[str]]:
+def _groups(stems: Sequence[str], images: dict[str, int], files: dict[str, list[Path]]) -> Iterator[list[str]]:
     """Yield the shards to be joined, in their order: so many images, or bytes, together."""
     share = max(SHARE, -(-sum(images.values()) // MOST_SHARDS))
     group: list[str] = []
     size = bytes_ = 0
     for stem in stems:
-        larger = sum(path.stat().st_size for path in found[stem])
+        larger = sum(path.stat().st_size for path in files[stem])
         if group and (size >= share or bytes_ + larger > MOST_BYTES):
             yield group
             group, size, bytes_ = [], 0, 0
@@ -99,5 +99,5 @@ def _join(store: Store, cell: Cell, stems: Sequence[str], every: pa.Table) -> No
 def _marked(images: pa.Table, stem: str) -> pa.Table:
     """Tell batches of several shards apart, which are named by an image."""
     names = [batch and digest([stem, batch]) for batch in images["batch"].to_pylist()]
-    place = images.column_names.index("batch")
-    return images.set_column(place, images.schema.field(place), pa.array(names, pa.string()))
+    index = images.column_names.index("batch")
+    return images.set_column(index, images.schema.field(index), pa.array(names, pa.string()))

@@ -28,11 +28,11 @@ Files = Mapping[str, bytes]  # absolute paths, or paths within a run's folder, w
 
 def named_files(specs: Any) -> list[Path]:
     """Return the files that specs or plug-ins name, with the modules beside one of Python, which it may import."""
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for text in _strings(specs):
         for name in (text, text.rpartition(":")[0]):  # `nets.py:enet` is a function of a file
-            found |= dict.fromkeys(_files(name))
-    return list(found)
+            files |= dict.fromkeys(_files(name))
+    return list(files)
 
 
 def _strings(plain: Any) -> Iterator[str]:
@@ -138,7 +138,7 @@ class Seat:
     """The place of one process among those that train together; the driver hears what it tells meanwhile."""
 
     def __init__(self) -> None:
-        self.told: deque[Any] = deque()
+        self.untold: deque[Any] = deque()
 
     def address(self) -> tuple[str, int]:
         """Return where the others can meet this process."""
@@ -152,37 +152,37 @@ class Seat:
         folder: Path = work.folder  # type: ignore[attr-defined]
         if not (folder / luggage.token).exists():
             raise BadInput(f"{HOST} does not reach {folder}; processes that train together need one folder")
-        return work(self.told.append)
+        return work(self.untold.append)
 
     def news(self) -> list[Any]:
         """Return what was told since the last time."""
-        return [self.told.popleft() for _ in range(len(self.told))]
+        return [self.untold.popleft() for _ in range(len(self.untold))]
 
 
 class Station:
     """The place where a worker works: the run's folder, or one of its own where it does not reach that."""
 
     work: Callable[[Any], Any]
-    place: Path | None = None  # of its own
+    own_folder: Path | None = None  # of its own
 
     def greet(self, luggage: Luggage, files: Files) -> Greeting:
         """Make ready for work, and say where this is."""
         self.work = unpack(luggage, files)
         folder: Path | None = getattr(self.work, "folder", None)
         if folder is not None and not (folder / luggage.token).exists():
-            self.place = Path(tempfile.mkdtemp(prefix="segstress-"))
-            self.work = replace(self.work, folder=self.place)  # type: ignore[type-var]
-        return Greeting(HOST, self.place is None, surroundings())
+            self.own_folder = Path(tempfile.mkdtemp(prefix="segstress-"))
+            self.work = replace(self.work, folder=self.own_folder)  # type: ignore[type-var]
+        return Greeting(HOST, self.own_folder is None, surroundings())
 
     def answer(self, unit: Any, inputs: Files) -> Delivery:
         """Do one unit of work."""
         for name, data in inputs.items():
-            write(Path(self.place or "") / name, data)
+            write(Path(self.own_folder or "") / name, data)
         with warnings.catch_warnings(record=True) as caught, noting() as written:
             answer = self.work(unit)
         said = tuple(dict.fromkeys(str(warning.message) for warning in caught))
-        if self.place is None:
+        if self.own_folder is None:
             return Delivery(answer, said, {})
-        files = {str(path.relative_to(self.place)): path.read_bytes() for path in written if path.exists()}
-        shutil.rmtree(self.place)
+        files = {str(path.relative_to(self.own_folder)): path.read_bytes() for path in written if path.exists()}
+        shutil.rmtree(self.own_folder)
         return Delivery(answer, said, files)

@@ -19,13 +19,13 @@ def publish(source: Path, goal: Path) -> int:
     after a kill, sees a run that is not finished rather than a damaged one."""
     if not source.is_dir():
         raise BadInput(f"{source} is no folder of results; expected one made by segstress, here or at an address")
-    found = {path.relative_to(source).as_posix(): path for path in source.rglob("*") if path.is_file()}
-    names = [name for name in found if not is_apart(name)]
+    files = {path.relative_to(source).as_posix(): path for path in source.rglob("*") if path.is_file()}
+    names = [name for name in files if not is_apart(name)]
     copied = 0
     for name in sorted(names, key=lambda name: (rank(name), name)):
-        data, place = found[name].read_bytes(), goal / name
-        if not place.is_file() or place.read_bytes() != data:
-            write(place, data)
+        data, copy = files[name].read_bytes(), goal / name
+        if not copy.is_file() or copy.read_bytes() != data:
+            write(copy, data)
             copied += 1
     return copied
 

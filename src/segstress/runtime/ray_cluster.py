@@ -62,10 +62,10 @@ class Cluster:
     def no_room(self, seconds: float) -> BadInput:
         """Return what is to be said when nobody found room for so long."""
         there = ray.cluster_resources()
-        found = ", ".join(f"{there.get(name, 0):g} {name}" for name in ("CPU", "GPU"))
+        room = ", ".join(f"{there.get(name, 0):g} {name}" for name in ("CPU", "GPU"))
         return BadInput(
             f"no worker was ready after {seconds:.0f} s: each needs {self.threads} CPU and {self.gpus:g} GPU, "
-            f"and there are {found} in all; ask for less, or add machines"
+            f"and there are {room} in all; ask for less, or add machines"
         )
 
 

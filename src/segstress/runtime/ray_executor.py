@@ -137,7 +137,7 @@ class Crew:
 
     def _welcome(self, greeting: Greeting) -> None:
         """Look at where a worker is: it must have this version, and other rounding is noted."""
-        ours, theirs = (each["versions"]["segstress"] for each in (surroundings(), greeting.surroundings))
+        ours, theirs = (machine["versions"]["segstress"] for machine in (surroundings(), greeting.surroundings))
         if ours != theirs:
             raise BadInput(f"{greeting.host} has segstress {theirs}, this machine {ours}; install the same everywhere")
         other = record_elsewhere(self.folder, greeting.surroundings) if self.folder else ""

@@ -44,12 +44,12 @@ def joined_by(folder: Path, stem: str) -> dict[str, str]:
     return dict(read_json(folder / f"sums-{stem}.json").get(REPLACED, {}))
 
 
-def replaced(folder: Path, found: Iterable[str], whole: Iterable[str], listed: Collection[str]) -> set[str]:
+def replaced(folder: Path, stems: Iterable[str], whole: Iterable[str], listed: Collection[str]) -> set[str]:
     """Return the shards whose content others hold: what was joined, and joined ones of which a kill left only a part.
 
     A later shard of the same images is another, and a joined one that the manifest lists was whole."""
     joined = {stem: sums for by in whole for stem, sums in joined_by(folder, by).items()}
-    sums = {stem: sums_checksum(folder, stem) for stem in found}
+    sums = {stem: sums_checksum(folder, stem) for stem in stems}
     return {
         stem
         for stem, there in sums.items()
@@ -64,9 +64,9 @@ def remove(paths: Iterable[Path]) -> None:
         path.unlink(missing_ok=True)
 
 
-def examine(folder: Path, stem: str, found: Iterable[Path]) -> str:
+def examine(folder: Path, stem: str, paths: Iterable[Path]) -> str:
     """Return what is wrong with a shard, by the name of a file; nothing where it is as it was written."""
-    sums, names = f"sums-{stem}.json", {path.name for path in found}
+    sums, names = f"sums-{stem}.json", {path.name for path in paths}
     if sums not in names:
         return f"{min(names)} belongs to a shard that was not finished or lost its {sums}"
     try:

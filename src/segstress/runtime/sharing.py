@@ -43,7 +43,7 @@ class SoleProcess:
         """Do something that no other process does meanwhile."""
         return nullcontext()
 
-    def join(self, asked: str) -> None:
+    def join(self, question: str) -> None:
         """Agree with others on what the units are."""
 
     def rounds(self, step: str, find: Callable[[], Sequence[U]], *, everything: bool = False) -> Iterator[Sequence[U]]:
@@ -68,8 +68,8 @@ class PartNumber:
     @classmethod
     def read(cls, text: str) -> PartNumber:
         """Read `2/8`."""
-        found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
-        part = cls(int(found[1]), int(found[2])) if found else cls(0, 0)
+        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+        part = cls(int(match[1]), int(match[2])) if match else cls(0, 0)
         if not 1 <= part.number <= part.of:
             raise BadInput(f"--part: expected i/n with i from 1 to n, such as 2/8, found '{text}'")
         return part
@@ -90,7 +90,7 @@ class PartProcess:
             yield
             self._push()
 
-    def join(self, asked: str) -> None:
+    def join(self, question: str) -> None:
         """Agree with those that are alive on what the units are; the first begins anew. Call it in a turn."""
         path = self.leases.folder / FILE
         plain = read_json(path) if path.exists() else {}
@@ -98,9 +98,9 @@ class PartProcess:
         self.first = not any(map(self.leases.is_alive, members))
         if self.first:
             sweep(self.folder)
-            plain = {"session": secrets.token_hex(4), "asked": asked, "parts": self.part.of}
+            plain = {"session": secrets.token_hex(4), "asked": question, "parts": self.part.of}
             members = {}
-        elif (plain["asked"], plain["parts"]) != (asked, self.part.of):
+        elif (plain["asked"], plain["parts"]) != (question, self.part.of):
             raise BadInput(
                 f"{self.folder} is shared by processes that were started with another plan, --shard-size or number of "
                 "parts; start all alike, or wait for them"

@@ -37,20 +37,20 @@ class Store:
 
     def cells(self) -> list[Cell]:
         """Return every cell that was begun, in the order of their keys."""
-        return [cell for place, cell in self._begun() if place.name == cell.key or self.schema(cell) == 1]
+        return [cell for folder, cell in self._begun() if folder.name == cell.key or self.schema(cell) == 1]
 
     def misplaced(self) -> list[str]:
         """Say which folders hold the cell of another, and so do not count."""
         return [
-            f"cells/{place.name} is foreign: its cell.json belongs to cells/{cell.key}"
-            for place, cell in self._begun()
-            if place.name != cell.key and self.schema(cell) > 1
+            f"cells/{folder.name} is foreign: its cell.json belongs to cells/{cell.key}"
+            for folder, cell in self._begun()
+            if folder.name != cell.key and self.schema(cell) > 1
         ]
 
-    def ask(
+    def write_request(
         self, cells: Sequence[Cell], images: Mapping[str, Sequence[str]], files: Mapping[str, Mapping[str, str]] = EMPTY
     ) -> None:
-        """Make a place for every cell, and write down what is asked: cells, and images by their data's fingerprint.
+        """Make a folder for every cell, and write down what is asked: cells, and images by their data's fingerprint.
 
         Of data that lie in files, the hashes by which a changed one is known go with it."""
         plain = {"images": images, "files": files, "cells": [asdict(cell) for cell in cells]}
@@ -58,7 +58,7 @@ class Store:
         for cell in cells:
             self.begin(cell)
 
-    def asked(self) -> tuple[list[Cell], dict[str, list[str]]]:
+    def read_request(self) -> tuple[list[Cell], dict[str, list[str]]]:
         """Return the cells and images that were asked for; nothing of a folder of an earlier version."""
         path = self.folder / ASKED
         if not path.exists() and any(self.schema(cell) > 1 for cell in self.cells()):
@@ -72,7 +72,7 @@ class Store:
         return read_json(path).get("files", {}) if path.exists() else {}
 
     def begin(self, cell: Cell) -> None:
-        """Make a place for a cell, or note where its data lie now."""
+        """Make a folder for a cell, or note where its data lie now."""
         path = self.cell_folder(cell) / "cell.json"
         plain = json.loads(json.dumps(asdict(cell) | {"schema": SCHEMA}))
         if not path.exists() or read_json(path) != plain:
@@ -87,7 +87,7 @@ class Store:
         return self._schemas[cell.key]
 
     def drop_empty(self, cell: Cell) -> bool:
-        """Take away the place of a cell that has no answer; whether it had none."""
+        """Take away the folder of a cell that has no answer; whether it had none."""
         if shard_files.shard_files(self.cell_folder(cell)):
             return False
         shutil.rmtree(self.cell_folder(cell))

@@ -20,13 +20,13 @@ def versions() -> dict[str, str]:
     """Return the versions of segstress and of all that it depends on directly, as far as it is installed."""
     lines = requires("segstress") or []
     names = dict.fromkeys(["segstress", *DECIDING, *(re.split(r"[^\w.-]", line)[0].lower() for line in lines)])
-    found = {}
+    versions = {}
     for name in names:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:  # of an extra that is not there
             continue
-    return found
+    return versions
 
 
 def host() -> dict[str, Any]:

@@ -47,10 +47,10 @@ def test_every_object_shows_its_own_attack_and_all_else_the_clean_prediction(mod
     clean = clean_of(model, batch)
     expected = clean.clone()
     for strike in alone().strikes(model, batch, clean, 0):
-        found = pieces(batch, strike.place)
+        found = pieces(batch, strike.position)
         for number, image in zip(strike.numbers, strike.images, strict=True):
             part = torch.from_numpy(found.components == number + 1)
-            expected[strike.place][part] = predict(model(image[None]))[0][part]
+            expected[strike.position][part] = predict(model(image[None]))[0][part]
     shown = alone().perturb(model, batch, 0).results[0].prediction
     assert torch.equal(shown, expected)
     assert torch.equal(shown[~batch.valid], clean[~batch.valid])
@@ -69,8 +69,8 @@ def test_more_falls_alone_than_under_the_same_attack_on_all(model, batch):
 def test_only_the_part_is_aimed_at_and_the_delta_acts_everywhere(model, batch):
     for strike in alone("pixels").strikes(model, batch, clean_of(model, batch), 0):
         assert (strike.aims.flatten(1).sum(1) == 1).all()
-        changed = (strike.images != batch.images[strike.place]).any(1)
-        fallen = (predict(model(strike.images)) != batch.labels[strike.place]) & strike.aims
+        changed = (strike.images != batch.images[strike.position]).any(1)
+        fallen = (predict(model(strike.images)) != batch.labels[strike.position]) & strike.aims
         for moved, won, aim in zip(changed, fallen, strike.aims, strict=True):
             if won.any():
                 assert (moved & ~aim).any()
@@ -80,7 +80,7 @@ def test_only_the_part_is_aimed_at_and_the_delta_acts_everywhere(model, batch):
 def test_every_image_stays_in_box_and_ball(model, batch, norm, radius):
     change = alone(threat={"radius": radius, "norm": norm})
     for strike in change.strikes(model, batch, clean_of(model, batch), 0):
-        delta = (strike.images - batch.images[strike.place]).flatten(1)
+        delta = (strike.images - batch.images[strike.position]).flatten(1)
         assert strike.images.min() >= 0
         assert strike.images.max() <= 1
         assert (delta.norm(p=torch.inf if norm == "linf" else 2, dim=1) <= radius + 1e-9).all()
@@ -153,7 +153,7 @@ def test_background_is_no_object(model, batch):
     struck = {0: set(), None: set()}
     for background, numbers in struck.items():
         for strike in alone().strikes(model, batch, clean, 0, background):
-            classes = pieces(batch, strike.place, background).classes
+            classes = pieces(batch, strike.position, background).classes
             numbers.update(int(classes[number]) for number in strike.numbers)
     assert 0 in struck[None]
     assert struck[0] == struck[None] - {0}

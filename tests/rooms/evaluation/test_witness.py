@@ -44,7 +44,7 @@ def plant(monkeypatch, lie):
 
     def strikes(*given, **more):
         for strike in honest(*given, **more):
-            yield lie(strike) if strike.place == 0 else strike
+            yield lie(strike) if strike.position == 0 else strike
 
     monkeypatch.setattr(Alone, "strikes", strikes)
 

@@ -90,7 +90,7 @@ def test_who_answered_and_who_is_missing(run):
     assert reader.ids(cell) == list("abcd")
     assert reader.ids(cell, "error") == ["d"]
     assert reader.answered(cell) == list("abc")
-    assert reader.asked(cell) == list("abcd")  # an earlier version did not write down what was asked
+    assert reader.expected(cell) == list("abcd")  # an earlier version did not write down what was asked
     assert reader.absent == []
 
 

@@ -104,7 +104,7 @@ class PageFiles:
                 if not re.fullmatch(r"\w[\w.-]*", item.name):
                     raise ValueError("its name is no file name: expected letters, digits, dots and dashes")
                 for file, pieces in _files(item, _join(part, item.name)):
-                    begun.append(self._place(file))
+                    begun.append(self._path(file))
                     with begun[-1].open("wb") as stream:
                         stream.writelines(pieces)
                 written[item.name], begun = item, []
@@ -135,19 +135,19 @@ class PageFiles:
                 pixels = picture.draw()
                 image = Image.fromarray(pixels)
         if pixels is not None:
-            image.save(self._place(picture.file))
+            image.save(self._path(picture.file))
             self._pictures[picture.file] = picture.file
             if is_large(pixels):
                 self._pictures[picture.file] = picture.copy_file()
-                write_copy(pixels, self._place(picture.copy_file()), smooth=picture.photograph)
+                write_copy(pixels, self._path(picture.copy_file()), smooth=picture.photograph)
         return replace(picture, small=self._pictures.get(picture.file, ""))
 
     def script(self, file: str, variable: str, data: Any) -> None:
         """Write data for the page's scripts: a file that sets one variable, since a page in a folder may not fetch."""
         text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-        self._place(file).write_text(f"window.{variable} = {text};\n", encoding="utf-8", newline="\n")
+        self._path(file).write_text(f"window.{variable} = {text};\n", encoding="utf-8", newline="\n")
 
-    def _place(self, file: str) -> Path:
+    def _path(self, file: str) -> Path:
         path = self.folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
         return path

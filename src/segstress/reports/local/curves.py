@@ -54,7 +54,7 @@ TRAITS: dict[str, Callable[[LocalResult], str]] = {
     "ratio": lambda result: "" if math.isnan(result.ratio) else f"ratio {result.ratio:g}",
     "side": lambda result: "" if math.isnan(result.side) else f"{result.side:g} px",
     "position": lambda result: result.position,
-    "region": lambda result: result.region if result.place and not result.position and math.isnan(result.ratio) else "",
+    "region": lambda result: result.region if result.shape and not result.position and math.isnan(result.ratio) else "",
 }
 
 

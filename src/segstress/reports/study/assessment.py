@@ -14,7 +14,7 @@ from ...metrics.intervals import Difference, Interval, difference, interval
 from ...metrics.objects import SizeGroup, by_size
 from ...metrics.worst_case import NOBODY, WorstCase, bound, choose_worst, tied
 from ...results.study import Study
-from .candidates import Candidates
+from .candidates import CandidateCounts
 from .figure_names import declaration_of, figures, read_name, selected_figures, value_of
 from .figure_names import metric_of as metric_of
 from .figure_names import title as title
@@ -29,7 +29,7 @@ class Assessment:
     study: Study
     labels: tuple[str, ...]
     answered: np.ndarray  # (candidates, images)
-    candidates: Candidates
+    candidates: CandidateCounts
     worst: Mapping[str, WorstCase]  # by figure
 
     @property
@@ -150,7 +150,7 @@ def assess(study: Study) -> Assessment:
     """Line up the candidates of a study and choose the worst of them for every figure."""
     clean = study.clean_answered
     answered = np.stack([clean, *(outcome.answered & clean for outcome in study.outcomes)])
-    candidates = Candidates(study, answered)
+    candidates = CandidateCounts(study, answered)
     worst = {}
     for figure in (*figures(), *selected_figures()):
         declared = declaration_of(figure)

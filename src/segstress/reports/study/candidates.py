@@ -8,8 +8,8 @@ from ...metrics.scores import foreground
 from ...results.study import Study
 
 
-class Candidates:
-    """Lines up what a study holds. One goal and zone is stacked at a time: all together would double the study."""
+class CandidateCounts:
+    """Line up what a study holds. One goal and zone is stacked at a time: all together would double the study."""
 
     def __init__(self, study: Study, answered: np.ndarray) -> None:
         self._study, self._answered = study, answered

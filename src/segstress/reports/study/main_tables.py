@@ -20,8 +20,8 @@ def comparison(assessments: Sequence[Assessment]) -> Table:
     """Return one line per study: what is right on clean images and what is left in the worst case.
 
     Below them, for each dataset, what a model reaches that says its commonest class everywhere."""
-    asked = {(assessment.study.data, assessment.study.threat) for assessment in assessments}
-    best: Literal["", "highest"] = "highest" if len(asked) == 1 else ""  # of one question alone
+    questions = {(assessment.study.data, assessment.study.threat) for assessment in assessments}
+    best: Literal["", "highest"] = "highest" if len(questions) == 1 else ""  # of one question alone
     columns = (
         Column("model", "Model"),
         Column("data", "Data"),
