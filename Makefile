@@ -48,6 +48,7 @@ lint: .venv/dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Without those that have a target of their own, and ray_data.py, which needs an environment with pandas.
 bench: .venv/dev
 	for script in $(filter-out bench/faults.py bench/ray_kills.py bench/ray_data.py bench/mutants.py,$(wildcard bench/[a-z]*.py)); do $(BIN)/python $$script || exit 1; done
 

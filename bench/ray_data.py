@@ -8,12 +8,14 @@ Ray Data needs pandas, which segstress does not: use an environment of its own, 
 Both read the same Parquet files and do the same with an image: decode it, let both models look, compare their maps,
 keep candidates and histograms; what they come to must be equal. Ours also writes every unit's total to a file, so that
 a kill costs little; Ray Data's totals go to the driver alone. Every run has a process, and a Ray, of its own. A quarter
-of the pool is gone through too: what the rest takes beyond it is free of start-up.
+of the pool is gone through too: what the rest takes beyond it is free of start-up. A unit of ours has 1,024 images,
+so of a pool below 8,192 the quarter leaves one of our two workers idle: take no figures from it.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import importlib.util
 import io
@@ -47,7 +49,6 @@ from segstress.data import Sample, datasets, load, resize
 from segstress.data.reading import decode_image
 from segstress.data.sample import unlabelled
 from segstress.runtime import Progress, RunOptions
-from segstress.runtime.ray_cluster import Cluster
 
 MODELS = ["compact:cnn-normal", "compact:transformer-normal"]
 WORKERS = 2
@@ -73,8 +74,8 @@ class Looker:
         self.work, self.data = work, open_pool(work.pool)
         self.models = [work.predictor.model(entrant) for entrant in work.entrants]
 
-    def __call__(self, rows: pa.Table) -> dict[str, list[bytes]]:
-        """Return what the images of some rows come to."""
+    def __call__(self, rows: pa.Table) -> dict[str, list[bytes | int]]:
+        """Return what the images of some rows come to, and who looked at them."""
         total, faults, images = self.work.empty(), list[str](), dict(self._read(rows))
         names = list(images)
         for first in range(0, len(names), BLOCK):
@@ -82,7 +83,7 @@ class Looker:
             total.join(self.work._total(self.work._predict(self.models, block), faults))
         if faults:
             raise ValueError(faults[0])
-        return {"total": [total.to_bytes()]}
+        return {"total": [total.to_bytes()], "actor": [os.getpid()]}
 
     def _read(self, rows: pa.Table) -> Iterator[tuple[str, tuple[Row, Sample]]]:
         column = rows["image"].combine_chunks()
@@ -101,25 +102,39 @@ def by_ray_data(competition: Competition, pool: Path) -> StreamTotal:
     """Let Ray Data read the rows and hand them to actors; the driver joins the totals."""
     import ray
 
+    from segstress.runtime.ray_cluster import Cluster
+
     Cluster(WORKERS + 1).connect()  # actors hold their cores to the end, so its tasks that read need another
-    ray.data.DataContext.get_current().enable_progress_bars = False
-    contest, entrants, words = competition.contest, tuple(competition.entrants), competition.vocabulary
-    spec, bounds = json.dumps(datasets.spec(contest.data())), fixed_bounds(contest, len(entrants), words)
-    predictor = Predictor(words, contest.numerics)
-    work = StreamWork(competition.folder, spec, entrants, predictor, contest.metric, contest.rule, bounds)
-    rows = ray.data.read_parquet(str(pool), columns=["image"])
-    found = rows.map_batches(
+    settings = ray.data.DataContext.get_current()
+    settings.enable_progress_bars = False
+    settings.use_datasource_v2 = (
+        False  # the later reader joins files up to 128 MiB: here one block, for one actor alone
+    )
+    files = len(list(pool.iterdir()))
+    work = work_of(competition)
+    totals = ray.data.read_parquet(str(pool), override_num_blocks=files).map_batches(
         Looker,
         fn_constructor_args=(work,),
         batch_size=ROWS,
         batch_format="pyarrow",
-        concurrency=WORKERS,
-        num_cpus=contest.numerics.threads,
+        compute=ray.data.ActorPoolStrategy(size=WORKERS),
+        num_cpus=work.predictor.numerics.threads,
     )
-    total = work.empty()
-    for row in found.iter_rows():
+    total, actors = work.empty(), set[int]()
+    for row in totals.iter_rows():
         total.join(work.empty().load(row["total"]))
+        actors.add(row["actor"])
+    if len(actors) < WORKERS and files > 2 * WORKERS:
+        raise SystemExit(f"Ray Data gave {files} files to {len(actors)} of {WORKERS} actors: no fair comparison")
     return total
+
+
+def work_of(competition: Competition) -> StreamWork:
+    """Return what `stream` sends to its workers."""
+    contest, entrants, vocabulary = competition.contest, tuple(competition.entrants), competition.vocabulary
+    pool, predictor = json.dumps(datasets.spec(contest.data())), Predictor(vocabulary, contest.numerics)
+    bounds = fixed_bounds(contest, len(entrants), vocabulary)
+    return StreamWork(competition.folder, pool, entrants, predictor, contest.metric, contest.rule, bounds)
 
 
 WAYS = {"our units": by_units, "Ray Data": by_ray_data}
@@ -127,14 +142,14 @@ WAYS = {"our units": by_units, "Ray Data": by_ray_data}
 
 def run(way: str, pool: Path) -> None:
     """Go through a pool in one way; print seconds from the start of Ray on, and what came out of it."""
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as folder:
         contest = read_contest({"models": MODELS, "pool": f"parquet:{pool}", "scale": "none"})
-        competition = begin(contest, Path(place), streamed=True)
+        competition = begin(contest, Path(folder), streamed=True)
         begun = time.perf_counter()
         total = WAYS[way](competition, pool)
         seconds = time.perf_counter() - begun
-    found = (total.candidates.images, total.candidates.scores, total.candidates.shares, total.shares.tally)
-    content = hashlib.sha256(b"".join(array.tobytes() for array in found)).hexdigest()
+    arrays = (total.candidates.images, total.candidates.scores, total.candidates.shares, total.shares.tally)
+    content = hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
     print(json.dumps([seconds, [content, total.counters]]))
 
 
@@ -145,20 +160,19 @@ def measure(way: str, pool: Path) -> tuple[Cost, object]:
 
     spent: dict[int, float] = {}
     command = [sys.executable, __file__, "--one", way, str(pool)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with tempfile.TemporaryFile("w+") as said:  # Ray Data says much
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True)
         root = psutil.Process(process.pid)
         while process.poll() is None:
-            try:
-                for each in (root, *root.children(recursive=True)):
-                    spent[each.pid] = sum(each.cpu_times()[:2])
-            except psutil.Error:  # it has just ended
-                pass
+            with contextlib.suppress(psutil.Error):  # one of them has just ended
+                for member in (root, *root.children(recursive=True)):
+                    spent[member.pid] = sum(member.cpu_times()[:2])
             time.sleep(SAMPLING)
-        printed = process.stdout.read() if process.stdout else ""
-    if process.returncode:
-        raise SystemExit(f"{way} ended with exit code {process.returncode}")
-    seconds, found = json.loads(printed.splitlines()[-1])
-    return Cost(seconds, sum(spent.values())), found
+        said.seek(0)
+        if process.returncode:
+            raise SystemExit(f"{said.read()}{way} ended with exit code {process.returncode}")
+    seconds, outcome = json.loads(process.communicate()[0].splitlines()[-1])
+    return Cost(seconds, sum(spent.values())), outcome
 
 
 def write(folder: Path, images: int) -> Path:
@@ -184,15 +198,15 @@ def _png(sample: Sample) -> bytes:
 
 def compare(images: int, repeats: int) -> None:
     """Print what both ways take."""
-    few, costs, found = images // PART, dict[tuple[str, int], list[Cost]](), dict[int, list[object]]()
-    with tempfile.TemporaryDirectory() as place:
-        pools = {number: write(Path(place) / str(number), number) for number in (few, images)}
+    few, costs, outcomes = images // PART, dict[tuple[str, int], list[Cost]](), dict[int, list[object]]()
+    with tempfile.TemporaryDirectory() as folder:
+        pools = {number: write(Path(folder) / str(number), number) for number in (few, images)}
         for _ in range(repeats):
             for number, pool in pools.items():
                 for way in WAYS:
-                    cost, result = measure(way, pool)
+                    cost, outcome = measure(way, pool)
                     costs.setdefault((way, number), []).append(cost)
-                    found.setdefault(number, []).append(result)
+                    outcomes.setdefault(number, []).append(outcome)
     medians = {key: Cost(*map(statistics.median, zip(*taken, strict=True))) for key, taken in costs.items()}
     rates = []
     print(f"| way | seconds, {few:,} images | seconds, {images:,} | images/s | without start-up | CPU ms an image |")
@@ -205,7 +219,7 @@ def compare(images: int, repeats: int) -> None:
         print(f"| {way} | {shown} |")
     ratios = [ours / theirs for ours, theirs in zip(*rates, strict=True)]
     print("our units beside Ray Data: images/s {:.3f}, without start-up {:.3f}; CPU time {:.3f}".format(*ratios))
-    print(f"all came to the same: {all(one == results[0] for results in found.values() for one in results)}")
+    print(f"all came to the same: {all(one == alike[0] for alike in outcomes.values() for one in alike)}")
 
 
 def main() -> None:
