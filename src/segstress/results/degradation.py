@@ -10,7 +10,7 @@ import numpy as np
 from ..metrics import metrics
 from ..metrics.intervals import Interval, interval_of
 from ..metrics.scores import rce
-from .local import LOSS, UNKNOWN, LocalResult, known_mean
+from .local import LOSS, UNKNOWN, LocalResult, known_mean, of_same_images
 
 ZONE = "all"  # all three are of whole images
 Weights = np.ndarray | None  # (draws, images); none = every image once
@@ -53,34 +53,30 @@ def relative_loss(
     reference: Sequence[LocalResult], own: Sequence[LocalResult], figure: str, zone: str, state: str = "perturbed"
 ) -> Interval:
     """Return what results lack against those of a reference, in shares of the latter; both weigh the same images."""
-    metric = metrics.get(figure)
-    sides = [
-        [counts for result in side if (counts := result.counts(zone, state)) is not None and metric(counts) >= 0]
-        for side in (reference, own)
-    ]
-    images = {len(counts) for side in sides for counts in side}
-    if not all(sides) or len(images) != 1:
-        return Interval(rce(*(known_mean(float(metric(counts)) for counts in side) for side in sides)), *UNKNOWN)
+    sides = [[r for r in side if not math.isnan(r.score(figure, zone, state))] for side in (reference, own)]
+    if not all(sides) or not of_same_images([*sides[0], *sides[1]]):
+        return Interval(rce(*(known_mean(r.score(figure, zone, state) for r in side) for side in sides)), *UNKNOWN)
 
     def lost(weights: np.ndarray) -> np.ndarray:
-        whole, left = (np.mean([metric(counts, weights=weights) for counts in side], axis=0) for side in sides)
-        relative: np.ndarray = 1 - left / whole
-        return relative
+        whole, left = (_total([_score(r, figure, weights, state, zone) for r in side]) / len(side) for side in sides)
+        return _over(whole - left, whole)
 
-    return interval_of(lost, images.pop(), within=LOSS)
+    return interval_of(lost, len(sides[0][0].clean[ZONE]), within=LOSS)
 
 
 def _interval(
     results: Sequence[LocalResult], statistic: Callable[[Weights], np.ndarray], within: tuple[float, float]
 ) -> Interval:
     """Weigh the images of all results alike; where their images differ, the value alone is known."""
-    if len({(result.data, len(result.clean[ZONE])) for result in results}) == 1:
+    if of_same_images(results):
         return interval_of(statistic, len(results[0].clean[ZONE]), within=within)
     return Interval(float(statistic(None)), *UNKNOWN)
 
 
-def _score(result: LocalResult, figure: str, weights: Weights, state: str = "perturbed") -> np.ndarray:
-    counts = (result.clean if state == "clean" else result.perturbed)[ZONE]
+def _score(
+    result: LocalResult, figure: str, weights: Weights, state: str = "perturbed", zone: str = ZONE
+) -> np.ndarray:
+    counts = (result.clean if state == "clean" else result.perturbed)[zone]
     score: np.ndarray = metrics.get(figure)(counts, weights=weights)
     return score
 

@@ -38,6 +38,7 @@ class LocalResult:
     goal: str
     clean: Mapping[str, np.ndarray]  # zone -> (images, classes, 3)
     perturbed: Mapping[str, np.ndarray]
+    ids: tuple[str, ...] = ()  # of the images, in the order of the counts
 
     @property
     def together(self) -> int:
@@ -173,8 +174,7 @@ def _mean(
 
     Where the images differ, as of several datasets, there are no bounds: the mean alone is known."""
     known = [result for result in results if not math.isnan(value(result))]
-    images = {(result.data, len(result.clean[zone])) for result in known}
-    if len(images) != 1:
+    if not of_same_images(known):
         return Interval(known_mean(map(value, known)), *UNKNOWN)
 
     def mean(weights: np.ndarray) -> np.ndarray:
@@ -182,6 +182,11 @@ def _mean(
         return average
 
     return interval_of(mean, len(known[0].clean[zone]), within=within)
+
+
+def of_same_images(results: Iterable[LocalResult]) -> bool:
+    """Tell whether all are of the same images, so that they can be weighed alike; false without any."""
+    return len({(result.data, result.ids, len(result.clean["all"])) for result in results}) == 1
 
 
 def known_mean(values: Iterable[float]) -> float:

@@ -28,7 +28,8 @@ def _results(run: Run, cell: Cell) -> Iterator[LocalResult]:
     change, spec = run.perturbations[cell.key], cell.perturbation
     if change.region is None and spec["kind"] not in LOCAL:
         return
-    counts = run.counts(cell, run.ids(cell, "ok"))
+    ids = tuple(run.ids(cell, "ok"))
+    counts = run.counts(cell, ids)
     for goal in dict.fromkeys(goal for goal, _, _ in counts):
         zones = {
             wanted: {zone: table for (of, zone, state), table in counts.items() if (of, state) == (goal, wanted)}
@@ -44,6 +45,7 @@ def _results(run: Run, cell: Cell) -> Iterator[LocalResult]:
             region=regions.name(change.region) if change.region else "local" if "inside" in zones["clean"] else "",
             shape=change.region,
             goal=goal,
+            ids=ids,
             **zones,
         )
 

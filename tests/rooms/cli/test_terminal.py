@@ -178,7 +178,8 @@ def test_tables_fit_and_cut_nothing(monkeypatch, capsys, width: int) -> None:
     long = "annealed-border(steps=20, first_step=0.5) linf 8/255"
     table = Table("model", "perturbation", *(f"figure {number}" for number in range(6)), title="Title")
     table.add_row("0.5-cnn-pgd-at-100+0.5-cnn-normal", long, *("12.34",) * 6)
-    monkeypatch.setattr(console, "width", width)
+    for name, value in (("width", width), ("stderr", False), ("quiet", False)):  # whatever the last command left
+        monkeypatch.setattr(console, name, value)
     show_grid(table)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= width
