@@ -44,8 +44,8 @@ class PredictWork:
     numerics: Numerics
     plugins: tuple[str, ...] = ()
 
-    def __call__(self, unit: ModelShard) -> tuple[ModelShard, list[str]]:
-        """Write maps and histograms; what comes back is the unit and what went wrong."""
+    def __call__(self, unit: ModelShard) -> ModelShard:
+        """Write maps, histograms and what went wrong; what comes back is the unit."""
         for plugin in self.plugins:
             import_source(plugin)
         entrant, part = unit.entrant, unit.part
@@ -69,7 +69,7 @@ class PredictWork:
             for image in part.images
         ]
         store.write_maps(entrant, part, {image: maps[image] for image in part.images if image in maps}, rows)
-        return unit, [f"{entrant.name} on {image}: {faults[image]}" for image in part.images if image in faults]
+        return unit
 
     def _predict(self, entrant: Entrant, names: Sequence[str], there: set[str]) -> Iterator[dict[str, Labels]]:
         """Yield maps, a pass at a time, or what went wrong; passes all of whose maps are there are left out."""
@@ -86,7 +86,7 @@ class PredictWork:
                 if not there.issuperset(ids):
                     yield dict(zip(ids, predictor.maps(model, group, entrant.name), strict=True))
 
-    def give_up(self, unit: ModelShard, reason: str) -> tuple[ModelShard, list[str]]:
+    def give_up(self, unit: ModelShard, reason: str) -> ModelShard:
         """Note an error for every image of a shard that workers die of, as far as it has no map."""
         entrant, part = unit.entrant, unit.part
         store = ContestStore(self.folder, self.shard_size)
@@ -96,7 +96,7 @@ class PredictWork:
             for image in part.images
         ]
         store.write_maps(entrant, part, maps, rows)
-        return unit, [f"{entrant.name} on {image}: {reason}" for image in part.images if image not in maps]
+        return unit
 
 
 def _failed(image: str, reason: str) -> dict[str, Any]:
@@ -120,32 +120,35 @@ def predict(
     run_options: RunOptions,
     sharing: Sharing,
 ) -> list[str]:
-    """Store label maps of every model for every usable image that has none yet; the pool is never in memory."""
+    """Store label maps of every model for every usable image that has none yet; the pool is never in memory.
+
+    Return what went wrong with any of them, by now or before: a competition that is gone on with forgets no failure."""
     units = [ModelShard(*pair, number) for number, pair in enumerate(product(entrants, store.parts()))]
 
+    def is_done(unit: ModelShard) -> bool:
+        return store.part_file(unit.entrant, "rows", unit.part).exists()
+
     def find() -> list[ModelShard]:
-        todo = [unit for unit in units if not store.part_file(unit.entrant, "rows", unit.part).exists()]
+        todo = [unit for unit in units if not is_done(unit)]
         progress.begin(sum(len(unit.part.images) for unit in todo))
         return todo
 
     pool = json.dumps(datasets.spec(contest.data()), sort_keys=True)
     work = PredictWork(store.folder, pool, store.shard_size, vocabulary, contest.numerics, tuple(contest.plugins))
-    faults: list[str] = []
     files = named_files([contest.plugins, *(entrant.spec for entrant in entrants)])
     executor = start_executor(run_options, contest.numerics.threads, progress.warn, files)
     for todo in sharing.rounds("predict", find):
-        for unit, messages in executor.map(work, todo):
+        for unit in executor.map(work, todo):
             sharing.finish("predict", unit)
             progress.advance(len(unit.part.images))
-            faults += messages
-    return faults
+    return [error for unit in units if is_done(unit) for error in store.errors(unit.entrant, unit.part)]
 
 
 def forget_errors(store: ContestStore, entrants: list[Entrant]) -> None:
     """Let models try again where they failed."""
     for part in store.parts():
         for entrant in entrants:
-            if store.part_file(entrant, "rows", part).exists() and store.failed(entrant, part):
+            if store.part_file(entrant, "rows", part).exists() and store.errors(entrant, part):
                 store.forget(entrant, part)
 
 

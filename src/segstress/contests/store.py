@@ -100,9 +100,11 @@ class ContestStore:
             path.unlink()
         self.part_file(entrant, "rows", part).unlink()
 
-    def failed(self, entrant: Entrant, part: Part) -> bool:
-        """Tell whether a model had an error on an image of a shard."""
-        return "error" in read_table(self.part_file(entrant, "rows", part))["status"].to_pylist()
+    def errors(self, entrant: Entrant, part: Part) -> list[str]:
+        """Return what went wrong with a model on images of a shard, whenever it was."""
+        rows = read_table(self.part_file(entrant, "rows", part))
+        failed = rows.filter(pc.equal(rows["status"], "error")).select(["image", "message"]).to_pylist()
+        return [f"{entrant.name} on {row['image']}: {row['message']}" for row in failed]
 
     def maps(self, entrant: Entrant, part: Part) -> dict[str, np.ndarray]:
         """Return the label maps of a shard by image; an image without one had an error."""

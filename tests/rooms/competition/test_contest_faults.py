@@ -81,8 +81,9 @@ def test_an_image_that_a_model_cannot_answer_is_left_out_of_its_pairs(tmp_path: 
     scores = competition.store.scores(competition.entrants, part, "miou", 7)[part.images.index(bad)]
     assert np.isfinite(scores[0, 1])
     assert np.isnan(scores[2, :2]).all()
+    assert competition.predict(QUIET, RunOptions(workers=1)) == faults, "what went wrong before is said again"
     source.with_name("calm").touch()
-    competition.predict(QUIET, RunOptions(workers=1, retry_errors=True))
+    assert competition.predict(QUIET, RunOptions(workers=1, retry_errors=True)) == []
     competition.compare(QUIET, RunOptions(workers=1))
     assert np.isfinite(competition.store.scores(competition.entrants, part, "miou", 7)[:, 2, 0]).all()
 
