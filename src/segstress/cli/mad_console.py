@@ -82,15 +82,13 @@ def show_index(index: Any) -> dict[str, Any]:
         console.print(f"{status}: {number} images")
     rows = zip(names, statuses, messages, strict=True)
     unreadable = [f"{name}: {message}" for name, status, message in rows if status == "error"]
-    for line in unreadable:
-        show_line("error:", line)
     return {"images": counted, "unreadable": unreadable}
 
 
 def show_selection(selection: Any) -> dict[str, Any]:
     """Tell how many images were chosen, and for how many groups none was found; the same as data."""
     console.print(
-        f"{len(selection.images)} images in {len(selection.members)} places; {len(selection.empty)} groups are empty",
+        f"{len(selection.images)} images, chosen {len(selection.members)} times; {len(selection.empty)} groups empty",
     )
     members = [member._asdict() for member in selection.members]
     return {"images": list(selection.images), "members": members, "empty": len(selection.empty)}

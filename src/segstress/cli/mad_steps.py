@@ -35,7 +35,7 @@ def index(
     with watch(console, "indexing") as progress:
         table = competition.index(progress, replace(common.options(), part=part))
     counted: dict[str, Any] = {"complete": False} if table is None else {"complete": True, **show_index(table)}
-    conclude({"folder": str(out), **counted}, as_json)
+    conclude({"folder": str(out), **counted}, as_json, counted.get("unreadable", ()))
 
 
 def stream(

@@ -76,5 +76,5 @@ def show_errors(errors: Sequence[str]) -> None:
     for line in errors[:10]:
         show_line("error:", line)
     if errors:
-        console.print(f"{len(errors)} failed; the report names them.")
+        console.print(f"{len(errors)} failed, {'named above' if len(errors) <= 10 else 'ten of them named above'}.")
         raise typer.Exit(1)

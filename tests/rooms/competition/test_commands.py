@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from segstress.contests.compete import reopen
 from segstress.contests.voting import open_session
@@ -25,6 +26,21 @@ def begin(segstress) -> None:
     said = segstress("mad", "index", "--pool", POOL, *MODELS, "--out", "run", "--scale", "none", *FAST)
     assert said.code == 0, said.err
     assert "ok: 12 images" in said.out
+
+
+def test_an_image_that_cannot_be_read_is_named_and_the_others_go_on(segstress, tmp_path: Path) -> None:
+    pool = tmp_path / "pool"
+    pool.mkdir()
+    for number in range(3):
+        pixels = np.random.default_rng(number).integers(0, 256, size=(32, 32, 3)).astype(np.uint8)
+        Image.fromarray(pixels).save(pool / f"{number}.png")
+    (pool / "2.png").write_bytes((pool / "2.png").read_bytes()[:50])
+    spec = f"folder:{pool}?images=.&masks=none"
+    said = segstress("mad", "index", "--pool", spec, *MODELS, "--out", "run", "--scale", "none", *FAST)
+    assert said.code == 1
+    assert "ok: 2 images" in said.out
+    assert "error: 2: " in said.out + said.err
+    assert segstress("mad", "predict", "run", *FAST).code == 0
 
 
 def select(segstress) -> None:
