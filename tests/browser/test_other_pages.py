@@ -1,4 +1,4 @@
-"""The pages of localized damage, competitions and trainings in a real browser."""
+"""The pages of localized damage, smallest changes, competitions, trainings and findings in a real browser."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import pytest
 
 from segstress.core import import_source
 from segstress.reports.contest.page import write_competition
+from segstress.reports.findings.page import write_findings
 from segstress.reports.local.page import write_local
+from segstress.reports.minimal.page import write_minimal
 from segstress.reports.training.page import write_training
 
 ROOMS = Path(__file__).parents[1] / "rooms"
@@ -22,10 +24,9 @@ OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clie
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    contests, local, training = (
-        import_source(str(ROOMS / file))
-        for file in ("competition/test_report.py", "reports/test_spatial.py", "reports/test_training_page.py")
-    )
+    reports = ("test_spatial.py", "test_training_page.py", "test_minimal_report.py", "test_findings_page.py")
+    contests = import_source(str(ROOMS / "competition" / "test_report.py"))
+    local, training, minimal, findings = (import_source(str(ROOMS / "reports" / file)) for file in reports)
     folder = tmp_path_factory.mktemp("pages")
     results = [local.spot((hits, 0), place=local.patches(0.5), severity=level) for hits, level in ((4, 1.0), (2, 3.0))]
     record = training.record(training.entry(1, 0.2, 0.1), training.entry(2, 0.4, 0.3))
@@ -33,10 +34,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "contest": write_competition(contests.contested(contests.by_truth({"good": 0.7})), folder / "contest"),
         "local": write_local(folder / "local", "local", results, ()),
         "training": write_training(record, folder / "training"),
+        "minimal": write_minimal(minimal.FINDS, folder / "minimal", "run", ["BatchNorm was folded."]),
+        "findings": write_findings(findings.FINDINGS, folder / "findings", ["About."], {}, "Findings"),
     }
 
 
-@pytest.mark.parametrize("name", ["contest", "local", "training"])
+@pytest.mark.parametrize("name", ["contest", "local", "training", "minimal", "findings"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_is_cut_and_the_verdict_comes_first(
     browser: Any, pages: dict[str, Path], name: str, scheme: str

@@ -216,6 +216,8 @@ def test_two_thousand_images_stay_responsive(browser: Any, tmp_path: Path) -> No
         " study.frames = study.images.map((_, n) => [n, frame[1], n / 2000, ...frame.slice(3)]); }"
     )
     catalogue.write_text(catalogue.read_text() + many)
+    loaded = [index, *tmp_path.rglob("*.js"), *tmp_path.rglob("*.css")]
+    assert sum(path.stat().st_size for path in loaded) < 3e6, "page and scripts"
     for page in visit(browser, index):
         page.locator("[name=strongest]").uncheck()  # they are copies of one image
         assert page.locator("#gallery-count").inner_text() == "2000 of 2000 pictures"
