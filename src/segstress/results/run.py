@@ -156,7 +156,7 @@ class Run:
 
     def photograph_shards(self, cell: Cell, ids: Collection[str]) -> Iterator[tuple[Arrays, Arrays]]:
         """Yield the same, those of one shard after the other."""
-        for kept in self.store.batches(cell, "kept"):
+        for kept in self.store.batches(cell, "kept", ids):
             images = {key: image for key, image in kept.items() if key.partition("|")[2] in ids}
             if images:
                 yield _shown(cell, images), self.store.arrays(cell, "maps", {key.partition("|")[2] for key in images})

@@ -145,15 +145,20 @@ class Store:
 
     def arrays(self, cell: Cell, name: str, ids: Collection[str] | None = None) -> dict[str, np.ndarray]:
         """Return the kept images or label maps, of some images or of all."""
-        items = (item for arrays in self.batches(cell, name) for item in arrays.items())
+        items = (item for arrays in self.batches(cell, name, ids) for item in arrays.items())
         return {key: array for key, array in items if ids is None or _image(key) in ids}
 
-    def batches(self, cell: Cell, name: str) -> Iterator[dict[str, np.ndarray]]:
-        """Yield the kept images or label maps, a shard at a time: all together may be more than memory holds."""
+    def batches(self, cell: Cell, name: str, ids: Collection[str] | None = None) -> Iterator[dict[str, np.ndarray]]:
+        """Yield the kept images or label maps, a shard at a time: all together may be more than memory holds.
+
+        Of some images, only the shards that have any of them are read."""
         for stem in self.stems(cell):
             path = self.cell_folder(cell) / f"{name}-{stem}.zst"
-            if path.exists():
+            if path.exists() and (ids is None or self._has_any(cell, stem, ids)):
                 yield unpack(path.read_bytes())
+
+    def _has_any(self, cell: Cell, stem: str, ids: Collection[str]) -> bool:
+        return not set(ids).isdisjoint(self.shard(cell, "images", stem)["image"].to_pylist())
 
     def cell_folder(self, cell: Cell) -> Path:
         """Return the folder of a cell."""

@@ -58,6 +58,7 @@ def test_arrays_of_some_images_only(store):
     assert {key: image.max() for key, image in some.items()} == {"any|b": ord("b"), "any|c": ord("c")}
     assert len(store.arrays(CELL, "maps")) == 8
     assert [len(batch) for batch in store.batches(CELL, "kept")] == [2, 2]
+    assert [set(batch) for batch in store.batches(CELL, "kept", {"b"})] == [{"any|d", "any|b"}], "one shard is read"
 
 
 def test_a_column_that_an_older_version_did_not_write(store):
