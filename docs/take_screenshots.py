@@ -3,7 +3,8 @@
 python docs/take_screenshots.py RUNS [--width 1200]
 
 RUNS holds the folders attack, spatial, mad and trained, as docs/write_examples.py names them:
-the commands of docs/examples.md, run in one folder, make them. Needs playwright, Chromium and pillow.
+the commands of docs/examples.md, run in one folder, and segstress report runs/trained make them.
+Needs playwright, Chromium and pillow.
 """
 
 from __future__ import annotations
