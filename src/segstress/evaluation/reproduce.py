@@ -101,7 +101,7 @@ def places(folder: Path) -> dict[str, float]:
     if not path.is_file():
         raise BadInput(
             f"{path} does not exist; expected a finished competition of the paper's models under the paper's names:"
-            " segstress mad run and segstress mad rank, then --out <its folder>"
+            " segstress mad index, mad predict, mad compare, mad select and mad rank, then --out <its folder>"
         )
     rankings = json.loads(path.read_text())["rankings"]
     return {

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
 from tests.conftest import net
 
+from segstress.cli import mad
 from segstress.core import BadInput
 from segstress.evaluation import evaluate
 from segstress.evaluation.reproduce import compare, measured
@@ -117,6 +119,9 @@ def test_a_competition_is_compared_by_its_places(segstress, tmp_path: Path) -> N
     said = segstress("reproduce", "mad")
     assert said.code == 2
     assert "expected a finished competition" in said.err
+    named = re.findall(r"mad (\w+)", " ".join(said.err.split()))
+    assert named == ["index", "predict", "compare", "select", "rank"]
+    assert set(named) <= mad.COMMANDS.keys()
     (tmp_path / "done/report").mkdir(parents=True)
     ranking = {"rankings": {"aggressiveness": {"FCN": {"rank": 8}}, "resistance": {"FCN": {"rank": 10}}}}
     (tmp_path / "done/report/ranking.json").write_text(json.dumps(ranking))
