@@ -29,8 +29,8 @@ HISTORY = (
     "claims.lock holds the hash of every claim file, with its checks and limits; plans of trainings, weights and runs"
     " are not in it. Every outcome is shown. Those who wrote the claims knew the answers of an earlier version, on"
     " other images and other models, in which checks had been changed after answers were known. A check says whether it"
-    " asks the mean of three seeds, every one of them, or both; claim 6 takes one seed of each training. Other seeds are"
-    " not spoken for."
+    " asks the mean of three seeds, every one of them, or both; claim 6 takes one seed of each training. Other seeds"
+    " are not spoken for."
 )
 
 Watch = Callable[[str], AbstractContextManager[Progress]]
