@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, BadParameter, Option
 
 from . import options
-from .bundles import ExecutionOptions
+from .bundles import NumericsOptions
 from .console import console, show_table
 from .minimal import present_searches
 from .running import Presented, carry_out, conclude, records
@@ -28,7 +28,7 @@ ClassWeights = Annotated[
 
 def reproduce(
     paper: Paper,
-    common: ExecutionOptions,
+    common: NumericsOptions,
     data: options.SomeData = None,
     weights: Checkpoint = None,
     model: options.SomeModel = None,
@@ -52,7 +52,7 @@ def reproduce(
         conclude(records(compared), common.as_json)
         return
     network = model or [_network(wanted.plan, wanted.model, weights)]
-    given = {"models": network, "data": data, "weights": class_weights, "limit": limit}
+    given = {**common.settings(), "models": network, "data": data, "weights": class_weights, "limit": limit}
     plan, page = named_plan(Path(wanted.plan), given)
 
     def present(folder: Path) -> Presented:

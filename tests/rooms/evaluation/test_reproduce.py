@@ -16,6 +16,7 @@ from segstress.evaluation import evaluate
 from segstress.evaluation.reproduce import compare, measured
 from segstress.planning.papers import paper, papers
 from segstress.planning.published import PublishedModel, published, published_names
+from segstress.results.run import Run
 from segstress.runtime import RunOptions
 
 DATA = "shapes:test?count=2&size=32"
@@ -113,6 +114,17 @@ def test_the_command_line_prints_both(segstress, tmp_path: Path) -> None:
         rows = {row["figure"]: row for row in csv.DictReader(file)}
     assert float(rows["clean"]["published"]) == 79.3
     assert float(rows["clean"]["deviation"]) == pytest.approx(float(rows["clean"]["ours"]) - 79.3, abs=1e-3)
+
+
+def test_it_takes_the_numerics_of_every_run(segstress, tmp_path: Path) -> None:
+    said = segstress(
+        *("reproduce", "spatial", "--model", f"{net('tiny')}?classes=7", "--data", DATA, "--limit", "1"),
+        *("--workers", "1", "--device", "cpu", "--threads", "2", "--batch-size", "3", "--keep-images"),
+    )
+    assert said.code == 0, said.err
+    plan = Run(tmp_path / "runs/reproduce-spatial").plan
+    assert (plan.numerics.threads, plan.numerics.batch_size, plan.keep_images) == (2, 3, True)
+    assert plan.seed == 42, "the protocol's own"
 
 
 def test_a_competition_is_compared_by_its_places(segstress, tmp_path: Path) -> None:
