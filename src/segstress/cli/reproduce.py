@@ -16,6 +16,7 @@ from .running import Presented, carry_out, conclude, records
 from .spatial_run import present_damage
 
 if TYPE_CHECKING:
+    from ..planning.published import PublishedModel
     from ..reports.kit.table import Table
 
 Paper = Annotated[str, Argument(help="trying-harder, sea, proximal-splitting, spatial or mad.")]
@@ -51,7 +52,7 @@ def reproduce(
         _show(compared, common.folder(paper))
         conclude(records(compared), common.as_json)
         return
-    network = model or [_network(wanted.plan, wanted.model, weights)]
+    network = model or [_network(wanted, weights)]
     given = {**common.settings(), "models": network, "data": data, "weights": class_weights, "limit": limit}
     plan, page = named_plan(Path(wanted.plan), given)
 
@@ -64,13 +65,19 @@ def reproduce(
     carry_out(plan, common, present, folder=common.folder(f"reproduce-{paper}"))
 
 
-def _network(plan: str, number: int, weights: Path | None) -> Any:
-    """Return the model of the protocol, with these weights."""
+def _network(wanted: PublishedModel, weights: Path | None) -> Any:
+    """Return the model of the protocol, with these weights; refused where the figures are of another network."""
     from ..models import models
     from ..planning.papers import paper
 
-    named = paper(plan).plan["models"]
-    spec = models.read(named if isinstance(named, str) else named[number])
+    protocol = paper(wanted.plan)
+    default, named = protocol.networks[wanted.model], protocol.plan["models"]
+    if wanted.network != default:
+        raise BadParameter(
+            f"the published figures are of {wanted.network}, the network of {wanted.plan} is {default}; give"
+            f" {wanted.network} as --model"
+        )
+    spec = models.read(named if isinstance(named, str) else named[wanted.model])
     if weights is None:
         return spec
     if "weights" not in spec:

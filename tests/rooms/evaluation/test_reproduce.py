@@ -43,8 +43,11 @@ def test_every_figure_names_its_table_and_its_protocol(name: str) -> None:
         assert model.source.startswith("table ")
         assert model.figures
         if name != "mad":
-            networks = paper(model.plan).plan["models"]
-            assert model.model < (1 if isinstance(networks, str) else len(networks))
+            protocol = paper(model.plan)
+            named = protocol.plan["models"]
+            assert len(protocol.networks) == (1 if isinstance(named, str) else len(named))
+            assert model.model < len(protocol.networks)
+            assert model.network
 
 
 @pytest.mark.parametrize(
@@ -114,6 +117,27 @@ def test_the_command_line_prints_both(segstress, tmp_path: Path) -> None:
         rows = {row["figure"]: row for row in csv.DictReader(file)}
     assert float(rows["clean"]["published"]) == 79.3
     assert float(rows["clean"]["deviation"]) == pytest.approx(float(rows["clean"]["ours"]) - 79.3, abs=1e-3)
+
+
+@pytest.mark.parametrize("weights", [(), ("--weights", "mine.pth")])
+def test_figures_of_another_network_than_the_protocols_want_a_model(segstress, weights: tuple[str, ...]) -> None:
+    said = segstress("reproduce", "sea", "--as", "voc-pspnet-50-at", "--data", DATA, *weights)
+    assert said.code == 2
+    line = "the published figures are of pspnet-50, the network of sea-voc-473 is upernet-convnext-t; give"
+    assert line in " ".join(said.err.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "network"),
+    [
+        ("trying-harder", "cityscapes-deeplabv3-segpgd-at-100", "deeplabv3"),
+        ("sea", "ade20k-segmenter-vit-s-at", "segmenter-vit-s"),
+        ("spatial", "deeplabv3-r", "deeplabv3-r"),
+        ("proximal-splitting", "voc-fcn-hr48", "fcn-hr48"),
+    ],
+)
+def test_a_published_model_says_which_network_it_is(name: str, model: str, network: str) -> None:
+    assert published(name).of(model).network == network
 
 
 def test_it_takes_the_numerics_of_every_run(segstress, tmp_path: Path) -> None:
