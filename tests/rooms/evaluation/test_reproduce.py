@@ -55,7 +55,7 @@ def test_every_figure_names_its_table_and_its_protocol(name: str) -> None:
     [
         ("trying-harder", "voc-pspnet-pgd-at-100", "8/255 accuracy", 39.25),
         ("trying-harder", "cityscapes-deeplabv3-segpgd-at-100", "8/255 nmiou", 21.82),
-        ("trying-harder", "voc-deeplabv3-normal", "clean nmiou_zero_background", 42.89),
+        ("trying-harder", "voc-deeplabv3-normal", "clean nmiou_zero_foreground", 42.89),
         ("sea", "ade20k-segmenter-vit-s-pir-at", "8/255 cmiou", 5.3),
         ("proximal-splitting", "cityscapes-segformer-b3", "alma-prox median", 0.33),
         ("spatial", "pspnet", "gaussian_noise 5 outside", 59.8),
@@ -74,7 +74,7 @@ def test_attacks_are_compared_clean_and_at_each_radius(tmp_path: Path) -> None:
     }
     assert asked <= ours.keys()
     assert 0 <= ours["8/255 accuracy"] <= ours["4/255 accuracy"] <= ours["clean accuracy"] <= 100
-    assert 0 < ours["clean nmiou_zero_background"] < ours["clean nmiou_foreground"]
+    assert 0 < ours["clean nmiou_zero_foreground"] < ours["clean nmiou_foreground"]
 
 
 def test_searches_and_patches_are_compared_too(tmp_path: Path) -> None:
