@@ -25,7 +25,7 @@ def overhead(model: nn.Module, side: int, pairs: int) -> float:
         {
             "kind": "multi-attack",
             "region": {"kind": "box", "height": side // 4, "width": side // 4},
-            "attack": {"kind": "pgd", "steps": STEPS, "random_start": False},
+            "attack": {"kind": "pgd", "steps": STEPS, "random_start": False, "keep": "last"},
             "number": NUMBER,
         }
     )

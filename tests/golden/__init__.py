@@ -40,4 +40,6 @@ Changes:
 - The tables of `spatial` have intervals everywhere, so that scores and overview have more columns (issue 18); values
   stayed. New: all-corruptions (issue 19). provenance is not stored: it names the machine.
 - CE in all-corruptions has its interval (issue 18): two more columns for each reference; values stayed.
+- The tables of `attack` have one more figure, nmiou_zero_foreground, NmIoU with background counted as 0 (issue 19);
+  values stayed.
 """

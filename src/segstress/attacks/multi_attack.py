@@ -33,7 +33,6 @@ from .losses import View
 from .search.problem import Problem
 
 NOTHING = -1  # no class: a pixel that nothing has fooled yet
-PAPER = {"kind": "pgd", "steps": 50, "step": "4/255", "random_start": False}
 Mask = Bool[Tensor, "b h w"]
 Labels = Int64[Tensor, "b h w"]
 
@@ -53,7 +52,7 @@ class MultiAttack:
     aim: Annotated[Region | None, *regions.field()] = (
         None  # what they must break; none = all that is outside the region
     )
-    attack: Annotated[Algorithm, *attacks.field()] = Field(default_factory=lambda: attacks.build(PAPER))
+    attack: Annotated[Algorithm, *attacks.field()] = Field(default_factory=lambda: attacks.build("pgd-region"))
     number: Count = 3
     every_iterate: bool = False  # a pixel is fooled if any step fooled it, not only the last
     distances: tuple[Pixels, ...] = ()  # edges of the rings around the region to count in, pixels
@@ -64,7 +63,13 @@ class MultiAttack:
     @model_validator(mode="after")
     def _check(self) -> MultiAttack:
         if self.attack.seeks != "damage" or math.isinf(self.threat.radius):
-            raise BadInput("multi-attack: expected an attack within a radius, such as pgd with eps")
+            raise BadInput("multi-attack: expected an attack within a radius, such as pgd-region with eps")
+        keep = getattr(self.attack, "keep", "last")  # one that says nothing of it promises nothing
+        if keep != "last":
+            raise BadInput(
+                "multi-attack returns last iterates: expected an attack with keep=last, such as pgd-region, "
+                f"found {attacks.name(self.attack)} with keep={keep}"
+            )
         return self
 
     @property

@@ -57,11 +57,9 @@ class ExecutionOptions(WorkerOptions):
 
 
 @dataclass(frozen=True)
-class EvaluationOptions(ExecutionOptions):
-    """What a run of any sort looks at, and how; the settings that every plan shares."""
+class NumericsOptions(ExecutionOptions):
+    """On what a run computes, and which images it keeps; a plan that is there already may be given these too."""
 
-    limit: options.Limit = None
-    seed: options.Seed = 0
     keep_images: options.KeepImages = False
     batch_size: options.BatchSize = 0
     threads: options.Threads = 1
@@ -73,8 +71,19 @@ class EvaluationOptions(ExecutionOptions):
     def settings(self) -> dict[str, Any]:
         """Return its part of a plan."""
         numerics = {name: getattr(self, name) for name in NUMERICS}
-        shared = {"limit": self.limit, "seed": self.seed, "keep_images": self.keep_images}
-        return {**shared, "plugins": self.plugin or [], "numerics": numerics}
+        return {"keep_images": self.keep_images, "plugins": self.plugin or [], "numerics": numerics}
+
+
+@dataclass(frozen=True)
+class EvaluationOptions(NumericsOptions):
+    """What a run of any sort looks at, and how; the settings that every plan shares."""
+
+    limit: options.Limit = None
+    seed: options.Seed = 0
+
+    def settings(self) -> dict[str, Any]:
+        """Return its part of a plan."""
+        return {**super().settings(), "limit": self.limit, "seed": self.seed}
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, BadParameter, Option
 
 from . import options
-from .bundles import ExecutionOptions
+from .bundles import NumericsOptions
 from .console import console, show_table
 from .minimal import present_searches
 from .running import Presented, carry_out, conclude, records
 from .spatial_run import present_damage
 
 if TYPE_CHECKING:
+    from ..planning.published import PublishedModel
     from ..reports.kit.table import Table
 
 Paper = Annotated[str, Argument(help="trying-harder, sea, proximal-splitting, spatial or mad.")]
@@ -28,7 +29,7 @@ ClassWeights = Annotated[
 
 def reproduce(
     paper: Paper,
-    common: ExecutionOptions,
+    common: NumericsOptions,
     data: options.SomeData = None,
     weights: Checkpoint = None,
     model: options.SomeModel = None,
@@ -51,8 +52,8 @@ def reproduce(
         _show(compared, common.folder(paper))
         conclude(records(compared), common.as_json)
         return
-    network = model or [_network(wanted.plan, wanted.model, weights)]
-    given = {"models": network, "data": data, "weights": class_weights, "limit": limit}
+    network = model or [_network(wanted, weights)]
+    given = {**common.settings(), "models": network, "data": data, "weights": class_weights, "limit": limit}
     plan, page = named_plan(Path(wanted.plan), given)
 
     def present(folder: Path) -> Presented:
@@ -64,13 +65,19 @@ def reproduce(
     carry_out(plan, common, present, folder=common.folder(f"reproduce-{paper}"))
 
 
-def _network(plan: str, number: int, weights: Path | None) -> Any:
-    """Return the model of the protocol, with these weights."""
+def _network(wanted: PublishedModel, weights: Path | None) -> Any:
+    """Return the model of the protocol, with these weights; refused where the figures are of another network."""
     from ..models import models
     from ..planning.papers import paper
 
-    named = paper(plan).plan["models"]
-    spec = models.read(named if isinstance(named, str) else named[number])
+    protocol = paper(wanted.plan)
+    default, named = protocol.networks[wanted.model], protocol.plan["models"]
+    if wanted.network != default:
+        raise BadParameter(
+            f"the published figures are of {wanted.network}, the network of {wanted.plan} is {default}; give"
+            f" {wanted.network} as --model"
+        )
+    spec = models.read(named if isinstance(named, str) else named[wanted.model])
     if weights is None:
         return spec
     if "weights" not in spec:

@@ -26,10 +26,11 @@ ABOUT = (
     " intervals over images.",
 )
 HISTORY = (
-    "Checks, limits and trainings were fixed by claims.lock before any model met shapes:final; there was one run, and"
-    " every outcome stays. Those who wrote them knew the answers of an earlier version, on other images and other"
-    " models, in which checks had been changed after answers were known. A training is judged by three seeds: an order"
-    " must be sure over images on their mean and the same on each; seeds beyond three are not spoken for."
+    "claims.lock holds the hash of every claim file, with its checks and limits; plans of trainings, weights and runs"
+    " are not in it. Every outcome is shown. Those who wrote the claims knew the answers of an earlier version, on"
+    " other images and other models, in which checks had been changed after answers were known. A check says whether it"
+    " asks the mean of three seeds, every one of them, or both; claim 6 takes one seed of each training. Other seeds"
+    " are not spoken for."
 )
 
 Watch = Callable[[str], AbstractContextManager[Progress]]

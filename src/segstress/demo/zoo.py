@@ -26,6 +26,7 @@ from .demonstration import ABOUT, HISTORY
 from .lock import words
 
 RESULTS = ZOO / "results.json"
+REMARKS = ZOO / "remarks.json"  # written by hand, of the runs that were begun at the time it names
 PAGE = ZOO.parents[2] / "docs" / "zoo.md"  # of a checkout
 CLEAN_FIGURES = ("accuracy", "cmiou")
 ROBUST_FIGURES = ("accuracy", "accuracy_foreground", "cmiou", "nmiou")
@@ -38,6 +39,7 @@ def collect(folder: Path, findings: Sequence[Finding], command: str) -> dict[str
     clean = {**evidence.assessments(CLEAN), **evidence.assessments(NO_GRAIN)}
     first = robust[next(iter(robust))]
     environment = json.loads((folder / BATTERY.name / "environment.json").read_text())
+    lock = words(folder)
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "command": command,
@@ -48,7 +50,8 @@ def collect(folder: Path, findings: Sequence[Finding], command: str) -> dict[str
         "clean_images": len(next(iter(clean.values())).study.ids),
         "constant": {figure: first.constant(figure) for figure in ROBUST_FIGURES},
         "commonest": first.commonest,
-        "lock": words(folder),
+        "lock": lock,
+        "remarks": remarks(lock),
         "models": {name: _model(name, clean.get(name), robust.get(name)) for name in zoo()},
         "findings": [
             {
@@ -59,6 +62,13 @@ def collect(folder: Path, findings: Sequence[Finding], command: str) -> dict[str
             for finding in findings
         ],
     }
+
+
+def remarks(lock: Sequence[str]) -> list[str]:
+    """Return what was written by hand of the runs that these sentences date; nothing of any others."""
+    kept = json.loads(REMARKS.read_text())
+    known: list[str] = kept["remarks"] if any(kept["begun"] in sentence for sentence in lock) else []
+    return known
 
 
 def _model(name: str, clean: Assessment | None, robust: Assessment | None) -> dict[str, Any]:
@@ -150,7 +160,8 @@ def document(results: Mapping[str, Any]) -> str:
         "# The embedded zoo",
         "",
         "Small networks trained on `shapes` by the plans in `src/segstress/plans/train`; `make zoo` trains them all",
-        "again. This page is written by `segstress demo --full --store`, from the run and from the models' cards.",
+        "again. This page is written by `segstress demo --full --store`, from the run and from the models' cards;",
+        "remarks on the run are written by hand, in `src/segstress/zoo/remarks.json`.",
         "",
         *ABOUT,
         "",
@@ -161,7 +172,7 @@ def document(results: Mapping[str, Any]) -> str:
         "",
         HISTORY,
         "",
-        *(line for sentence in (*results["lock"], *results.get("remarks", ())) for line in (sentence, "")),
+        *(line for sentence in (*results["lock"], *results["remarks"]) for line in (sentence, "")),
     ]
     for number, finding in enumerate(results["findings"], start=1):
         lines += [f"### {number}. {finding['claim']}: {finding['verdict']}", ""]

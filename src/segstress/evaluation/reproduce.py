@@ -8,13 +8,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ..core import BadInput, format_radius
-from ..metrics import metrics
-from ..metrics.scores import ZERO
 from ..planning.papers import Page
 from ..planning.published import PublishedModel
 from ..reports.kit.table import Column, Rows, Table
 from ..reports.minimal.tables import groups, unit
-from ..reports.study.assessment import CLEAN, Assessment, assess
+from ..reports.study.assessment import CLEAN, assess
 from ..reports.study.figure_names import figures, selected_figures
 from ..results.local import HEADLINE
 from ..results.local_results import read_local
@@ -22,7 +20,6 @@ from ..results.minimal import read_minimal
 from ..results.run import Run
 from .report import studies
 
-ZERO_BACKGROUND = "nmiou_zero_background"  # in place of nmiou_foreground (docs/reports.md)
 RANKING = "report/ranking.json"  # of a competition
 
 
@@ -52,22 +49,11 @@ def _studied(folder: Path) -> dict[str, float]:
     for study in studies([folder]):
         assessment = assess(study)
         ours |= {f"clean {figure}": 100 * assessment.score(figure, CLEAN) for figure in figures()}
-        ours[f"clean {ZERO_BACKGROUND}"] = _zero_background(assessment, CLEAN)
         if study.eps is not None:
             radius = format_radius(study.eps)
             every = (*figures(), *selected_figures())
             ours |= {f"{radius} {figure}": 100 * assessment.worst_score(figure) for figure in every}
-            ours[f"{radius} {ZERO_BACKGROUND}"] = _zero_background(assessment, "")
     return ours
-
-
-def _zero_background(assessment: Assessment, label: str) -> float:
-    """Return NmIoU, background counted as a class of IoU 0, of clean images or else of the worst case."""
-    if assessment.study.background is None:
-        return math.nan
-    figure = "nmiou_foreground"
-    counts = assessment.candidate(figure) if label == CLEAN else assessment.worst[figure].counts
-    return 100 * float(metrics.get("nmiou")(counts, absent=ZERO))
 
 
 def _searched(folder: Path) -> dict[str, float]:
@@ -101,7 +87,7 @@ def places(folder: Path) -> dict[str, float]:
     if not path.is_file():
         raise BadInput(
             f"{path} does not exist; expected a finished competition of the paper's models under the paper's names:"
-            " segstress mad run and segstress mad rank, then --out <its folder>"
+            " segstress mad index, mad predict, mad compare, mad select and mad rank, then --out <its folder>"
         )
     rankings = json.loads(path.read_text())["rankings"]
     return {

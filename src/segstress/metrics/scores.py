@@ -13,7 +13,9 @@ from .counts import ACTUAL, HITS, PREDICTED
 from .metric import Array, Zone, declare, exact, metrics, over_images, over_pool, ratio
 
 Absent = Literal["present", "truth", "fixed", "zero-background"]
-ZERO = "zero-background"  # of figures without background: it counts all the same, as a class of IoU 0
+ZERO: Literal["zero-background"] = (
+    "zero-background"  # of figures without background: it counts all the same, as a class of IoU 0
+)
 EVERYWHERE: tuple[Zone, ...] = ("all", "foreground", "regions")
 
 

@@ -23,6 +23,7 @@ class Paper:
 
     about: str
     page: Page = "study"
+    networks: tuple[str, ...]  # what its models are, in their order
     plan: dict[str, Any]
 
 
@@ -38,7 +39,7 @@ def paper(name: str) -> Paper:
         hint = f"did you mean '{close[0]}'?" if close else "segstress list plans names them."
         raise BadInput(f"unknown plan '{name}'; {hint} A plan of your own is the path of a .yaml file")
     plain = read_yaml(_folder().joinpath(f"{name}.yaml").read_text(encoding="utf-8"), name)
-    own: dict[str, Any] = {key: plain.pop(key) for key in ("about", "page") if key in plain}
+    own: dict[str, Any] = {key: plain.pop(key) for key in ("about", "page", "networks") if key in plain}
     if "spatial" in plain:
         plain["perturbations"] = spatial_battery(plain.pop("spatial"))
     return checked(Paper, {**own, "plan": plain}, f"plan {name}")

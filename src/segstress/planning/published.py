@@ -21,6 +21,7 @@ class PublishedModel:
     source: str  # table
     figures: dict[str, float]
     plan: str = ""  # protocol that asks for them; none = a competition
+    network: str = ""  # what the model is, in the words of the protocol's networks; none = a competition
     model: Annotated[int, Field(ge=0)] = 0  # which of the protocol's models it is
 
 

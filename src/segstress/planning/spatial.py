@@ -35,7 +35,7 @@ def multi_attack_spec(
         "kind": "multi-attack",
         "threat": {"radius": eps, "target": target},
         "region": {"kind": "box", "position": position, "height": side, "width": side},
-        "attack": {"kind": "pgd", "steps": steps, "step": "4/255", "random_start": False, "loss": loss},
+        "attack": {"kind": "pgd-region", "steps": steps, "loss": loss},
         "number": number,
     }
 

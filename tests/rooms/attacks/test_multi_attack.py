@@ -11,10 +11,11 @@ from segstress.attacks.losses import View, losses
 from segstress.core import BadInput, perturbations
 from segstress.core.registry import Entry
 from segstress.metrics.counts import predict
+from segstress.planning.spatial import multi_attack_spec, spatial_battery
 from segstress.testing.toys import toy_batch, toy_model
 
 REGION = {"kind": "box", "height": 6, "width": 6}
-ATTACK = {"kind": "pgd", "steps": 6, "random_start": False}
+ATTACK = {"kind": "pgd", "steps": 6, "random_start": False, "keep": "last"}
 
 
 def multi(**given):
@@ -130,6 +131,22 @@ def test_is_data_and_refuses_what_it_cannot_do():
         multi(threat={"radius": "inf"})
     with pytest.raises(BadInput, match="did you mean 'segpgd'"):
         multi(attack="segpg")
+
+
+def test_the_label_says_what_is_kept_and_another_iterate_is_refused_in_one_line():
+    paper = perturbations.build("multi-attack")
+    assert paper.label == "3 x pgd-region linf 16/255"
+    assert paper.about == "loss ce, steps 50, step 0.01568627450980392, random_start False, keep last; linf 16/255"
+    for spec in (multi_attack_spec(24, "centre", 20, "16/255"), *spatial_battery("multi-attack")):
+        change = perturbations.build(spec)
+        assert "pgd-region" in change.label
+        assert "keep" not in change.label
+        assert "keep last" in change.about
+    with pytest.raises(
+        BadInput, match=r"expected an attack with keep=last, such as pgd-region, found .* keep=best"
+    ) as no:
+        multi(attack="pgd")
+    assert "\n" not in str(no.value)
 
 
 class TestTwoTerms:

@@ -8,6 +8,8 @@ import pytest
 
 from segstress.core import BadInput
 from segstress.demo import zoo
+from segstress.demo.demonstration import HISTORY
+from segstress.demo.lock import LOCK
 from segstress.models import fingerprint, load
 
 NAME = "cnn-normal"
@@ -27,6 +29,7 @@ def results(print_: str) -> dict:
         "constant": dict.fromkeys(zoo.ROBUST_FIGURES, 0.125),
         "commonest": "background",
         "lock": ["claims.lock is of commit 1; the runs were begun at noon by commit 2."],
+        "remarks": ["One swan was painted."],
         "models": {
             NAME: {**entry, "print": print_, "clean": figures, "robust": figures},
             "not-attacked": {**entry, "print": "", "clean": figures, "robust": {}},
@@ -67,7 +70,26 @@ def test_when_claims_were_fixed_and_what_was_known_stands_above_them():
     said, _, _ = claims.partition("### 1.")
     assert "claims.lock is of commit 1; the runs were begun at noon by commit 2." in said
     assert "knew the answers of an earlier version" in said
-    assert "to be done again" not in said
+    assert "One swan was painted." in said
+
+
+def test_remarks_are_those_beside_the_results_and_of_one_run_alone():
+    stored = zoo.stored()
+    assert stored["remarks"] == zoo.remarks(stored["lock"]) == json.loads(zoo.REMARKS.read_text())["remarks"]
+    assert zoo.remarks(["the runs were begun at noon by commit 2."]) == []
+
+
+def test_a_model_without_figures_is_explained():
+    stored = zoo.stored()
+    unseen = [name for name, entry in stored["models"].items() if not entry["robust"]]
+    assert unseen == ["cnn-normal-no-grain"]
+    assert any(remark.startswith(f"{unseen[0]} has dashes alone") for remark in stored["remarks"])
+
+
+def test_the_history_promises_nothing_that_claims_lock_does_not_hold():
+    assert all(name.endswith(".py") for name in json.loads(LOCK.read_text()))
+    assert "plans of trainings, weights and runs are not in it" in HISTORY
+    assert "one run" not in HISTORY
 
 
 def test_figures_of_other_weights_are_not_shown(keep):

@@ -18,6 +18,7 @@ BUILT_IN = {  # goal, pooled, zones, headline
     "mean_accuracy": ("accuracy", False, "all regions", False),
     "fwiou": ("miou", False, "all", False),
     "nmiou_truth": ("miou", False, "all", False),
+    "nmiou_zero": ("miou", False, "foreground", False),
     "micro_iou": ("accuracy", False, "", False),
     "micro_iou_image_mean": ("accuracy", False, "", False),
 }

@@ -5,11 +5,15 @@ A change here is a change of figures: raise the battery's version, and note its 
 
 from __future__ import annotations
 
+from importlib.resources import files
+from pathlib import Path
+
 import pytest
 
-from segstress.core import to_plain
+from segstress.core import perturbations, to_plain
 from segstress.planning.battery_files import batteries, battery
 from segstress.planning.perturbing import read_perturbation
+from segstress.planning.spatial import spatial_battery
 
 EVERY = {"audit": 0.0, "fewest": 8, "core": 0, "tolerance": 0.0, "spend": 1.0}  # no battery of ours makes a choice
 CONSTANT = {"progressive": False}
@@ -96,3 +100,57 @@ def test_sea_without_the_weights_of_a_split_is_refused_in_one_line():
     with pytest.raises(ValueError, match=r"sea-mce-bal weighs classes .* give weights=<dataset>") as refusal:
         [read_perturbation(spec, {"eps": "8/255"}) for spec in battery("sea").perturbations]
     assert "\n" not in str(refusal.value)
+
+
+def patches(name, severity, ratio, size):
+    """Write a corruption of some of an image's patches."""
+    region = {"kind": "patches", "ratio": ratio, "size": size}
+    return {"kind": "corrupt", "corruption": name, "severity": severity, "region": region}
+
+
+def strikes(radius, side, position="centre", number=3, **own):
+    """Write a multi-attack on one square, with the settings that the attack has of its own."""
+    return {
+        "kind": "multi-attack",
+        "threat": {"radius": radius},
+        "region": {"kind": "box", "position": position, "height": side, "width": side},
+        "attack": {"kind": "pgd-region", **own},
+        "number": number,
+    }
+
+
+NAMES, SEVERITIES, RATIOS = ("brightness", "snow", "gaussian_noise"), (1, 3, 5), (0.1, 0.25, 0.35, 0.75, 1.0)
+HALF = [patches(name, severity, 0.5, 256) for name in NAMES for severity in SEVERITIES]
+RINGS = {"distances": [4, 8, 16, 32]}
+
+SPATIAL = {
+    # arXiv:2504.01632, table 1 and figure 4.
+    "localized": [*HALF, *(patches(name, 3, ratio, 256) for name in NAMES[1:] for ratio in RATIOS)],
+    "localized-shapes": [
+        patches(name, severity, ratio, 24) | RINGS
+        for name in NAMES
+        for severity in SEVERITIES
+        for ratio in (0.25, 0.5, 0.75)
+    ],
+    # Sides and radii, then corners, number and steps, each varied by itself.
+    "multi-attack": [
+        *(strikes(radius, side) for side in (100, 200) for radius in ("16/255", "32/255")),
+        *(strikes("16/255", 200, position) for position in ("bottom-left", "top-left")),
+        strikes("16/255", 200, number=5),
+        *(strikes("16/255", 200, steps=steps) for steps in (20, 100, 150, 250)),
+    ],
+    "multi-attack-shapes": [strikes("16/255", 24, at, 5, steps=20) for at in ("centre", "top-left")],
+    "ensemble": [*HALF, strikes("16/255", 200)],
+    "ensemble-shapes": [*(patches(name, 3, 0.5, 24) for name in NAMES[1:]), strikes("16/255", 24, steps=10)],
+}
+
+
+def test_the_table_has_every_battery_of_localized_damage():
+    assert set(SPATIAL) == {Path(path.name).stem for path in files("segstress").joinpath("plans/spatial").iterdir()}
+
+
+@pytest.mark.parametrize("name", SPATIAL)
+def test_a_battery_of_localized_damage_is_exactly_these(name):
+    built = [perturbations.build(spec) for spec in spatial_battery(name)]
+    assert built == [perturbations.build(spec) for spec in SPATIAL[name]]
+    assert len({change.label for change in built}) == len(built)

@@ -14,7 +14,7 @@ from segstress.reports.study.summary import summary
 from segstress.results.study import Study
 
 MAIN = {"accuracy", "accuracy_image_mean", "cmiou", "nmiou"}
-FOREGROUND = {f"{name}_foreground" for name in MAIN}
+FOREGROUND = {f"{name}_foreground" for name in (*MAIN, "nmiou_zero")}
 FIGURES = MAIN | FOREGROUND | {"mean_accuracy", "fwiou", "nmiou_truth"}
 AROUND = {f"cmiou_{word}{suffix}" for word in ("selected", "bound") for suffix in ("", "_foreground")}
 

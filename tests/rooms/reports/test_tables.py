@@ -23,7 +23,7 @@ def column(table: Table, key: str) -> list:
 
 def test_robust_table_holds_each_figure_inside_its_interval(real: Study) -> None:
     table = robust(assess(real))
-    assert len(table.rows) == 11
+    assert len(table.rows) == 12
     for clean, worst, loss in zip(*(column(table, key) for key in ("clean", "worst", "loss")), strict=True):
         assert clean.low <= clean.value <= clean.high
         assert worst.low <= worst.value <= worst.high

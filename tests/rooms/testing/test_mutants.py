@@ -39,16 +39,21 @@ def test_no_bug_is_in_the_list_twice() -> None:
     assert len({(mutant.file, mutant.old, mutant.new) for mutant in MUTANTS}) == len(MUTANTS)
 
 
-def test_a_bug_is_taken_out_again_and_one_that_does_not_fit_is_refused(tmp_path: Path) -> None:
-    mutants = planting()
-    room = tmp_path / "src/segstress"
+def plant_tree(root: Path) -> Path:
+    """Make a tree of one value and its test; its folder of code."""
+    room = root / "src/segstress"
     room.mkdir(parents=True)
-    (tmp_path / "tests").mkdir()
+    (root / "tests").mkdir()
     (room / "code.py").write_text("VALUE = 1\n")
-    (tmp_path / "tests/test_code.py").write_text(
+    (root / "tests/test_code.py").write_text(
         "from segstress.code import VALUE\n\ndef test_value():\n    assert VALUE == 1\n"
     )
     (room / "__init__.py").touch()
+    return room
+
+
+def test_a_bug_is_taken_out_again_and_one_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    mutants, room = planting(), plant_tree(tmp_path)
     said = [
         mutants.judge(mutants.Mutant("", "code.py", "1", new, "test_code.py"), tmp_path, 60)
         for new in ("2", "1  # one")
@@ -57,3 +62,20 @@ def test_a_bug_is_taken_out_again_and_one_that_does_not_fit_is_refused(tmp_path:
     assert (room / "code.py").read_text() == "VALUE = 1\n"
     with pytest.raises(ValueError, match=r"expected one 'VALE' in code\.py, found 0"):
         mutants.Mutant("slip", "code.py", "VALE", "", "").plant(tmp_path)
+
+
+def test_a_bug_whose_tests_are_red_without_it_is_not_killed(tmp_path: Path, monkeypatch, capsys) -> None:
+    mutants = planting()
+    plant_tree(tmp_path)
+    (tmp_path / "tests/test_red.py").write_text("def test_red():\n    assert False\n")
+    bugs = [mutants.Mutant(test, "code.py", "1", "2", test) for test in ("test_code.py", "test_red.py")]
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    monkeypatch.setattr(mutants, "COPIED", ("src", "tests"))
+    monkeypatch.setattr(mutants, "read_mutants", lambda: bugs)
+    monkeypatch.setattr(sys, "argv", ["mutants.py"])
+    assert mutants.main() == 1, "half is too little"
+    said = capsys.readouterr().out.splitlines()
+    assert [line[:11].strip() for line in said[:2]] == ["killed", "red before"]
+    assert said[2].startswith("killed 1 of 2 (50%)")
+    monkeypatch.setattr(sys, "argv", ["mutants.py", "--first", "1"])
+    assert mutants.main() == 0
