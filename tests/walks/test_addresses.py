@@ -356,7 +356,7 @@ def test_parts_keep_whoever_would_be_alone_out():
 
 def test_a_process_that_was_taken_for_dead_writes_no_more():
     def sleep(*_) -> None:
-        addresses.mirror_of(folder)._leases.lapsed = True
+        addresses.mirror_of(folder)._leases._last -= 2 * leases.EXPIRY
 
     with pytest.raises(BadInput, match="no sign of life"), mirrored("memory://bucket/mine") as folder:
         evaluate(PLAN, folder, options(), Progress(advance=sleep))

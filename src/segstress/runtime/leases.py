@@ -42,10 +42,15 @@ class Leases:
         self.folder, self.sole = folder, sole
         self.owner = f"{SOLE if sole else ''}{HOST}-{os.getpid()}-{secrets.token_hex(4)}"
         self.poll = REMOTE_POLL if isinstance(folder, LivePath) else POLL
-        self.lapsed = False  # whether others may have taken this process for dead
+        self._lapsed = False
         self._last = time.time()  # when this process has last shown a sign of life
         self._mine: dict[str, Path] = {}
         self._ended = threading.Event()
+
+    @property
+    def lapsed(self) -> bool:
+        """Whether others may have taken this process for dead, be it that it has only now woken up."""
+        return self._lapsed or time.time() - self._last > EXPIRY  # that clock goes on while a machine sleeps
 
     @contextmanager
     def beating(self) -> Iterator[None]:
@@ -167,10 +172,9 @@ class Leases:
 
     def _beat(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
+        began = time.time()
         self._heart(self.owner).touch()
-        now = time.time()  # which goes on while a machine sleeps
-        self.lapsed |= now - self._last > EXPIRY
-        self._last = now
+        self._lapsed, self._last = self.lapsed, began
 
 
 def _modified(path: Path) -> float:

@@ -73,6 +73,15 @@ def test_whoever_leaves_last_clears_up(tmp_path):
     assert not (tmp_path / "leases").exists()
 
 
+def test_a_process_that_slept_knows_it_before_and_after_its_next_sign_of_life(pair):
+    first, second = pair
+    first._last -= 2 * leases.EXPIRY
+    assert first.lapsed
+    first._beat()
+    assert first.lapsed
+    assert not second.lapsed
+
+
 @pytest.mark.parametrize("text", ["0/2", "3/2", "2", "a/b", "1/0", ""])
 def test_a_part_that_is_none(text):
     with pytest.raises(BadInput, match="expected i/n with i from 1 to n"):
