@@ -17,8 +17,9 @@ from enum import Enum
 from itertools import count
 from pathlib import Path
 
+from ..core import BadInput
 from ..core.files import HOST, write_all
-from ..core.live import LivePath, Unreachable
+from ..core.live import LivePath
 
 BEAT = 10.0  # seconds between two signs of life
 EXPIRY = 120.0  # seconds without one after which a process counts as dead
@@ -167,7 +168,7 @@ class Leases:
 
     def _keep_beating(self) -> None:
         while not self._ended.wait(BEAT):
-            with suppress(OSError, Unreachable):  # a moment without the file server is no death
+            with suppress(OSError, BadInput):  # a moment without the file server, or the store, is no death
                 self._beat()
 
     def _beat(self) -> None:

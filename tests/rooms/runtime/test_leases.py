@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -80,6 +81,23 @@ def test_a_process_that_slept_knows_it_before_and_after_its_next_sign_of_life(pa
     first._beat()
     assert first.lapsed
     assert not second.lapsed
+
+
+@pytest.mark.parametrize("fault", [BadInput("cannot be written"), OSError("stale handle")])
+def test_a_heart_goes_on_after_a_moment_without_the_store(tmp_path, monkeypatch, fault):
+    monkeypatch.setattr(leases, "BEAT", 0.001)
+    process, beats, again = Leases(tmp_path / "leases"), [], threading.Event()
+
+    def beat() -> None:
+        beats.append(1)
+        if len(beats) == 2:
+            raise fault
+        if len(beats) == 3:
+            again.set()
+
+    process._beat = beat
+    with process.beating():
+        assert again.wait(10)
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "2", "a/b", "1/0", ""])
