@@ -68,13 +68,14 @@ class Leases:
 
     def leave(self) -> None:
         """Take back the sign of life; whoever leaves last clears up."""
-        there = list(self.folder.glob("*"))  # what comes later is of somebody who has just begun
-        if self._alive(there):
-            self._heart(self.owner).unlink(missing_ok=True)
-            return
-        for path in (*there, self._heart(self.owner)):
-            path.unlink(missing_ok=True)
-        with suppress(OSError):  # it was never made, or somebody has just begun
+        there = list(self.folder.glob("*"))
+        if not self._alive(there):
+            if self.sole:  # whoever comes now is turned away, as long as the sign of life is there
+                self._remove(path.name for path in there)
+            elif turn := self._begin_turn():
+                self._clear_up(turn)
+        self._heart(self.owner).unlink(missing_ok=True)
+        with suppress(OSError):  # it was never made, or others are there
             self.folder.rmdir()
 
     def others(self) -> list[str]:
@@ -119,16 +120,43 @@ class Leases:
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Do something one after another: all others wait, or take over from one that died."""
-        number = 0
-        while (claim := self.claim(f"turn-{number}")) is not LeaseState.MINE:
-            if claim is LeaseState.DONE:
-                number += 1
-            else:
-                time.sleep(self.poll)
+        while not (turn := self._begin_turn()):
+            time.sleep(self.poll)
         try:
             yield
         finally:
-            self.finish(f"turn-{number}")
+            self.finish(turn)
+
+    def _begin_turn(self) -> str:
+        """Take the turn after those that are done; nothing where another has it."""
+        turn = self._next_turn()
+        if self.claim(turn) is not LeaseState.MINE:
+            return ""
+        if self._next_turn() == turn:
+            return turn
+        self._mine.pop(turn).unlink(missing_ok=True)  # somebody has cleared up meanwhile: turns begin anew
+        return ""
+
+    def _next_turn(self) -> str:
+        done = self.done()
+        return next(turn for turn in map("turn-{}".format, count()) if turn not in done)
+
+    def _clear_up(self, turn: str) -> None:
+        """Remove what is there, in a turn. Those that begin meanwhile wait for its end, or for the first to be gone.
+
+        So what they write anew goes before the turns, and these from the first on: who takes a later one notices."""
+        there, claim = list(self.folder.glob("*")), self._mine[turn].name
+        if self._alive(there) or claim != f"{turn}.0":  # who died in this turn is passed over as long as its claim lies
+            self.finish(turn)
+            return
+        last = [*(f"turn-{number}.done" for number in range(int(turn.removeprefix("turn-")))), claim]
+        self._remove({path.name for path in there} - {*last})
+        self._remove(last)
+
+    def _remove(self, names: Iterable[str]) -> None:
+        for name in names:
+            if self._path(name) != self._heart(self.owner):
+                self._path(name).unlink(missing_ok=True)
 
     def is_alive(self, owner: str) -> bool:
         """Tell whether a process has shown a sign of life lately, by the clock that dates the files."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -98,6 +100,42 @@ def test_a_heart_goes_on_after_a_moment_without_the_store(tmp_path, monkeypatch,
     process._beat = beat
     with process.beating():
         assert again.wait(10)
+
+
+def test_two_that_begin_while_the_last_clears_up_are_not_both_in_a_turn(tmp_path, monkeypatch):
+    monkeypatch.setattr(leases, "POLL", 0.001)
+    last, *newcomers = (Leases(tmp_path / "leases") for _ in range(3))
+    inside, most, unlink = [], [], Path.unlink
+
+    def work(process: Leases) -> None:
+        process._beat()
+        with process.turn():
+            inside.append(process)
+            most.append(len(inside))
+            time.sleep(0.1)
+            inside.remove(process)
+
+    threads = [threading.Thread(target=work, args=(process,)) for process in newcomers]
+
+    def slowly(path: Path, missing_ok: bool = False) -> None:
+        """Let one begin before the first turn is forgotten, and one after."""
+        begins = path.name == "turn-0.done" and not threads[0].ident
+        if begins:
+            threads[0].start()
+            time.sleep(0.05)
+        unlink(path, missing_ok)
+        if begins:
+            threads[1].start()
+            time.sleep(0.05)
+
+    with last.beating():
+        for _ in range(2):
+            with last.turn():
+                pass
+        monkeypatch.setattr(Path, "unlink", slowly)
+    for thread in threads:
+        thread.join()
+    assert most == [1, 1]
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "2", "a/b", "1/0", ""])
