@@ -19,12 +19,12 @@ from pathlib import Path
 from ..core import BadInput, digest
 from ..core.live import LivePath
 from ..core.system import cache_folder, hold
+from .holding import LEASES
 from .leases import EXPIRY, SOLE, Leases
 from .mirror import Mirror
 
 EVERY = 5.0  # seconds between two looks at what is new in the folder
 EASE = 10  # times as long as a look took is waited until the next, at least
-LEASES = "leases"  # folder of the processes that share a run
 _active: dict[Path, Mirror] = {}
 
 

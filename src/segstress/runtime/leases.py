@@ -56,7 +56,11 @@ class Leases:
     @contextmanager
     def beating(self) -> Iterator[None]:
         """Show that this process is alive."""
-        self._beat()
+        try:
+            self._beat()
+        except OSError as error:
+            reason = error.strerror or error
+            raise BadInput(f"cannot write to {self.folder}: {reason}; make room or choose another --out") from error
         thread = threading.Thread(target=self._keep_beating, daemon=True)
         thread.start()
         try:
@@ -81,6 +85,16 @@ class Leases:
     def others(self) -> list[str]:
         """Return the other processes here that are alive."""
         return self._alive(self.folder.glob("alive-*"))
+
+    def soles(self) -> list[str]:
+        """Return the other processes here, alive or not, that share with nobody."""
+        owners = (path.name.removeprefix("alive-") for path in self.folder.glob(f"alive-{SOLE}*"))
+        return [owner for owner in owners if owner != self.owner]
+
+    @staticmethod
+    def is_here(owner: str) -> bool:
+        """Tell whether a process is, or was, one of this machine."""
+        return owner.removeprefix(SOLE).rsplit("-", 2)[0] == HOST
 
     def bury(self, owner: str) -> None:
         """Take back the sign of life of a process that is known to be dead."""

@@ -138,6 +138,15 @@ def test_two_that_begin_while_the_last_clears_up_are_not_both_in_a_turn(tmp_path
     assert most == [1, 1]
 
 
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path):
+    (tmp_path / "leases").write_text("")
+    with (
+        pytest.raises(BadInput, match=r"cannot write to .*leases: .*; make room"),
+        Leases(tmp_path / "leases").beating(),
+    ):
+        pass
+
+
 @pytest.mark.parametrize("text", ["0/2", "3/2", "2", "a/b", "1/0", ""])
 def test_a_part_that_is_none(text):
     with pytest.raises(BadInput, match="expected i/n with i from 1 to n"):
