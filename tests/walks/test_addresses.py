@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -432,6 +433,27 @@ def test_a_mirror_that_was_emptied_does_not_empty_the_address(undisturbed):
     with pytest.raises(BadInput, match="was emptied"), mirrored("objects://mine") as folder:
         (folder / "plan.yaml").unlink()
     assert names("objects://mine") == {"plan.yaml"}
+
+
+def test_a_folder_that_cannot_be_read_is_not_gone_at_the_address(monkeypatch):
+    def scan(path: str):
+        if Path(path).name == "cells":
+            raise OSError(errno.EIO, "Input/output error", str(path))
+        return scandir(path)
+
+    def fail(folder: Path) -> None:
+        (folder / "cells").mkdir()
+        (folder / "cells" / "shard").write_text("x")
+        (folder / "plan.yaml").write_text("x")
+        addresses.mirror_of(folder).push()
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "scandir", scan)
+            addresses.mirror_of(folder).push()
+
+    scandir, line = os.scandir, "cells cannot be read: Input/output error"
+    with pytest.raises(BadInput, match=line), mirrored("objects://mine") as folder:
+        fail(folder)
+    assert names("objects://mine") == {"plan.yaml", "cells/shard"}
 
 
 def test_two_commands_at_once_have_mirrors_of_their_own():

@@ -143,7 +143,7 @@ class Mirror:
         """Return the files of the folder. Those of the last rank are looked for first: what they speak of is there."""
         files: dict[str, Stamp] = {}
         for wanted in (3, 2, 1, 0):
-            for folder, _, names in os.walk(self.folder):
+            for folder, _, names in os.walk(self.folder, onerror=_refuse):
                 for path in (Path(folder) / name for name in names if rank(name) == wanted):
                     name = path.relative_to(self.folder).as_posix()
                     if not is_apart(name):
@@ -161,6 +161,12 @@ class Mirror:
 def _ranked(names: Iterable[str]) -> Iterator[list[str]]:
     for _, group in groupby(sorted(names, key=rank), key=rank):
         yield list(group)
+
+
+def _refuse(error: OSError) -> None:
+    """Refuse a folder that cannot be read, lest its files count as gone; what was removed meanwhile is."""
+    if not isinstance(error, FileNotFoundError):
+        raise BadInput(f"{error.filename} cannot be read: {error.strerror}; run the same command again") from error
 
 
 def _stamp(path: Path) -> Stamp:
