@@ -456,6 +456,30 @@ def test_a_folder_that_cannot_be_read_is_not_gone_at_the_address(monkeypatch):
     assert names("objects://mine") == {"plan.yaml", "cells/shard"}
 
 
+def test_shards_joined_between_two_looks_go_after_the_joined_one_is_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(addresses, "EVERY", 600.0)
+    looks, walk = [], os.walk
+
+    def join(top: Path, **settings):
+        looks.append(1)
+        if len(looks) == 4:  # sums were looked for already, and their shards are next
+            for name in ("images-new", "sums-new"):
+                (folder / name).write_text("x")
+            for name in ("sums-old", "images-old"):
+                (folder / name).unlink()
+        return walk(top, **settings)
+
+    with mirrored("objects://mine") as folder:
+        for name in ("images-old", "sums-old"):
+            (folder / name).write_text("x")
+        addresses.mirror_of(folder).push()
+        monkeypatch.setattr(os, "walk", join)
+        addresses.mirror_of(folder).push()
+    diary = (tmp_path / "objects" / "diary").read_text().splitlines()
+    assert diary.index("put mine/sums-new") < diary.index("remove mine/images-old")
+    assert names("objects://mine") == {"images-new", "sums-new"}
+
+
 def test_two_commands_at_once_have_mirrors_of_their_own():
     with mirrored("memory://bucket/mine") as first, mirrored("memory://bucket/mine") as second:
         assert first != second

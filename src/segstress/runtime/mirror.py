@@ -113,8 +113,9 @@ class Mirror:
 
     def _push(self) -> bool:
         """Send what is new and remove what is gone; whether nothing vanished meanwhile."""
-        here = self._here()
-        gone = sorted(self._known.keys() - here.keys(), key=rank)
+        before, here = self._here(), self._here()  # what was gone before the second look was replaced by what that sees
+        unseen = sorted(self._known.keys() - here.keys(), key=rank)
+        gone = [name for name in unseen if name not in before or rank(name) > WHOLE]
         if gone and not (self._state.exists() and here):
             raise BadInput(f"{self.folder} was emptied while {self.address} followed it; run the same command again")
         left = self._left or {}
