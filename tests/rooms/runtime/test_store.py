@@ -101,3 +101,12 @@ def test_a_shard_that_answers_again_is_named_with_the_one_before_it(store):
     pattern = re.compile(r"images-\w+.parquet is doubled: images-\w+.parquet answers 'a' too")
     assert [bool(pattern.fullmatch(fault)) for fault in store.damage(CELL).values()] == [True]
     assert len(store.stems(CELL)) == 3
+
+
+def test_a_shard_that_is_made_whole_under_its_names_counts_at_the_next_look(store):
+    path = next(store.folder.glob("cells/*/images-*.parquet"))
+    whole, other = path.read_bytes(), Store(store.folder)
+    path.write_bytes(whole[:-1])
+    assert len(other.stems(CELL)) == 1
+    path.write_bytes(whole)
+    assert len(other.stems(CELL)) == 2
