@@ -10,7 +10,7 @@ from tests.forging import as_earlier
 
 from segstress.core import BadInput
 from segstress.evaluation.rows import row_of
-from segstress.runtime import Cell, Shard, Store
+from segstress.runtime import Cell, Shard, Store, shard_tables
 
 CELL = Cell(
     names={"model": "toy", "data": "scenes", "perturbation": "pgd"},
@@ -110,3 +110,11 @@ def test_a_shard_that_is_made_whole_under_its_names_counts_at_the_next_look(stor
     assert len(other.stems(CELL)) == 1
     path.write_bytes(whole)
     assert len(other.stems(CELL)) == 2
+
+
+def test_chunks_are_cut_once_they_have_enough_rows(store, monkeypatch):
+    store.add(CELL, answers("e"))
+    monkeypatch.setattr(shard_tables, "CHUNK", 3)
+    folder = store.cell_folder(CELL)
+    chunks = shard_tables.shard_chunks(folder, "images", sorted(store.stems(CELL)))
+    assert [len(table) for table in chunks] in ([4, 1], [3, 2])
