@@ -427,6 +427,17 @@ def test_a_run_that_waits_is_stopped_when_nothing_can_be_sent(tmp_path):
         wait(folder)
 
 
+def test_a_handler_of_a_library_is_left_as_it_is(monkeypatch):
+    def install(number: int, handler: object) -> None:
+        assert handler is not None, "which signal.signal refuses"
+
+    monkeypatch.setattr(signal, "getsignal", lambda _: None)
+    monkeypatch.setattr(signal, "signal", install)
+    with mirrored("objects://mine") as folder:
+        (folder / "note").write_text("")
+    assert names("objects://mine") == {"note"}
+
+
 def test_a_mirror_that_was_emptied_does_not_empty_the_address(undisturbed):
     with mirrored("objects://mine") as folder:
         (folder / "plan.yaml").write_text("x")
