@@ -37,7 +37,7 @@ class Mirror:
         self._known: dict[str, tuple[str, Stamp]] = {}  # files at the address: their version, and their stamp here
         self._left: dict[str, Stamp] | None = {}  # what an earlier process could not send: only a holder sends it
         self._leases: Leases | None = None
-        self._lock, self._ended = threading.Lock(), threading.Event()
+        self._lock = threading.Lock()
         try:
             plain = json.loads(self._state.read_text())
             self._known = {name: (version, tuple(stamp)) for name, (version, stamp) in plain.items()}
