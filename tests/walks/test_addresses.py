@@ -192,6 +192,27 @@ def test_what_is_no_address_of_a_run_is_one_line(segstress, address, line):
         pass
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["mad", "export", "mine", "--format", "labelme", "--to", "s3://bucket/to"],
+        ["mad", "import", "mine", "--format", "labelme", "--from", "s3://bucket/from"],
+        ["mad", "judge", "mine", "--static", "s3://bucket/page"],
+        ["mad", "judge", "mine", "--votes", "s3://bucket/votes.json"],
+        ["train", "--data", "shapes:train", "--save-as", "s3://bucket/net.safetensors"],
+        ["corrupt", "--data", "shapes:test", "--corruption", "fog", "--export", "s3://bucket/fog"],
+        ["score", "--model", "compact:cnn-normal", "--data", "shapes:test", "--images", "s3://bucket/images"],
+        ["init", "--model", "compact:cnn-normal", "--data", "shapes:test", "--out", "s3://bucket/plan.yaml"],
+        ["run", "s3://bucket/plan.yaml", "--out", "memory://bucket/mine"],
+    ],
+)
+def test_an_address_where_none_is_understood_is_one_line(segstress, tmp_path, words):
+    said = segstress(*words)
+    assert (said.code, said.err.count("\n")) == (2, 1), said
+    assert "expected a file or folder of this machine, found the address s3://bucket/" in said.err
+    assert not (tmp_path / "s3:").exists()
+
+
 def test_an_interrupted_run_goes_on_from_an_empty_cache(undisturbed, tmp_path, monkeypatch):
     done = []
 
