@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -191,6 +192,27 @@ def test_what_is_no_address_of_a_run_is_one_line(segstress, address, line):
         pass
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["mad", "export", "mine", "--format", "labelme", "--to", "s3://bucket/to"],
+        ["mad", "import", "mine", "--format", "labelme", "--from", "s3://bucket/from"],
+        ["mad", "judge", "mine", "--static", "s3://bucket/page"],
+        ["mad", "judge", "mine", "--votes", "s3://bucket/votes.json"],
+        ["train", "--data", "shapes:train", "--save-as", "s3://bucket/net.safetensors"],
+        ["corrupt", "--data", "shapes:test", "--corruption", "fog", "--export", "s3://bucket/fog"],
+        ["score", "--model", "compact:cnn-normal", "--data", "shapes:test", "--images", "s3://bucket/images"],
+        ["init", "--model", "compact:cnn-normal", "--data", "shapes:test", "--out", "s3://bucket/plan.yaml"],
+        ["run", "s3://bucket/plan.yaml", "--out", "memory://bucket/mine"],
+    ],
+)
+def test_an_address_where_none_is_understood_is_one_line(segstress, tmp_path, words):
+    said = segstress(*words)
+    assert (said.code, said.err.count("\n")) == (2, 1), said
+    assert "expected a file or folder of this machine, found the address s3://bucket/" in said.err
+    assert not (tmp_path / "s3:").exists()
+
+
 def test_an_interrupted_run_goes_on_from_an_empty_cache(undisturbed, tmp_path, monkeypatch):
     done = []
 
@@ -356,7 +378,7 @@ def test_parts_keep_whoever_would_be_alone_out():
 
 def test_a_process_that_was_taken_for_dead_writes_no_more():
     def sleep(*_) -> None:
-        addresses.mirror_of(folder)._leases.lapsed = True
+        addresses.mirror_of(folder)._leases._last -= 2 * leases.EXPIRY
 
     with pytest.raises(BadInput, match="no sign of life"), mirrored("memory://bucket/mine") as folder:
         evaluate(PLAN, folder, options(), Progress(advance=sleep))
@@ -426,12 +448,68 @@ def test_a_run_that_waits_is_stopped_when_nothing_can_be_sent(tmp_path):
         wait(folder)
 
 
+def test_a_handler_of_a_library_is_left_as_it_is(monkeypatch):
+    def install(number: int, handler: object) -> None:
+        assert handler is not None, "which signal.signal refuses"
+
+    monkeypatch.setattr(signal, "getsignal", lambda _: None)
+    monkeypatch.setattr(signal, "signal", install)
+    with mirrored("objects://mine") as folder:
+        (folder / "note").write_text("")
+    assert names("objects://mine") == {"note"}
+
+
 def test_a_mirror_that_was_emptied_does_not_empty_the_address(undisturbed):
     with mirrored("objects://mine") as folder:
         (folder / "plan.yaml").write_text("x")
     with pytest.raises(BadInput, match="was emptied"), mirrored("objects://mine") as folder:
         (folder / "plan.yaml").unlink()
     assert names("objects://mine") == {"plan.yaml"}
+
+
+def test_a_folder_that_cannot_be_read_is_not_gone_at_the_address(monkeypatch):
+    def scan(path: str):
+        if Path(path).name == "cells":
+            raise OSError(errno.EIO, "Input/output error", str(path))
+        return scandir(path)
+
+    def fail(folder: Path) -> None:
+        (folder / "cells").mkdir()
+        (folder / "cells" / "shard").write_text("x")
+        (folder / "plan.yaml").write_text("x")
+        addresses.mirror_of(folder).push()
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "scandir", scan)
+            addresses.mirror_of(folder).push()
+
+    scandir, line = os.scandir, "cells cannot be read: Input/output error"
+    with pytest.raises(BadInput, match=line), mirrored("objects://mine") as folder:
+        fail(folder)
+    assert names("objects://mine") == {"plan.yaml", "cells/shard"}
+
+
+def test_shards_joined_between_two_looks_go_after_the_joined_one_is_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(addresses, "EVERY", 600.0)
+    looks, walk = [], os.walk
+
+    def join(top: Path, **settings):
+        looks.append(1)
+        if len(looks) == 4:  # sums were looked for already, and their shards are next
+            for name in ("images-new", "sums-new"):
+                (folder / name).write_text("x")
+            for name in ("sums-old", "images-old"):
+                (folder / name).unlink()
+        return walk(top, **settings)
+
+    with mirrored("objects://mine") as folder:
+        for name in ("images-old", "sums-old"):
+            (folder / name).write_text("x")
+        addresses.mirror_of(folder).push()
+        monkeypatch.setattr(os, "walk", join)
+        addresses.mirror_of(folder).push()
+    diary = (tmp_path / "objects" / "diary").read_text().splitlines()
+    assert diary.index("put mine/sums-new") < diary.index("remove mine/images-old")
+    assert names("objects://mine") == {"images-new", "sums-new"}
 
 
 def test_two_commands_at_once_have_mirrors_of_their_own():

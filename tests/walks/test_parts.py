@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
@@ -20,7 +21,7 @@ from segstress.evaluation.report import report
 from segstress.results.run import Run
 from segstress.results.seal import read_seal
 from segstress.runtime import RunOptions, Shard, read_json, write_json
-from segstress.runtime.addresses import LEASES
+from segstress.runtime.holding import LEASES
 from segstress.runtime.leases import Leases
 from segstress.runtime.sharing import FILE, share
 
@@ -142,6 +143,44 @@ def test_alone_or_with_other_settings_a_shared_folder_is_closed(tmp_path):
     holder = Leases(folder / LEASES)
     with holder.beating(), pytest.raises(BadInput, match="in use by processes that share it by --part"):
         evaluate(PLAN, folder, RunOptions(workers=1))
+
+
+def test_a_part_is_refused_beside_a_process_without_part(tmp_path):
+    with share(tmp_path, ""):
+        with pytest.raises(BadInput, match="in use by a process without --part"), share(tmp_path, "1/2"):
+            pass
+        heart = next((tmp_path / LEASES).iterdir())
+        os.utime(heart, (0, 0))  # it sleeps, and has not let go of its lock
+        with pytest.raises(BadInput, match="in use by a process without --part"), share(tmp_path, "1/2"):
+            pass
+    with share(tmp_path, "1/2"):
+        pass
+    assert not (tmp_path / LEASES).exists()
+
+
+def test_a_process_without_part_that_was_killed_here_keeps_nobody_out(tmp_path):
+    script = (
+        "import os, signal; from pathlib import Path; from segstress.runtime.sharing import share\n"
+        f"with share(Path({str(tmp_path)!r}), ''): os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    for part in ("1/2", ""):
+        subprocess.run([sys.executable, "-c", script], cwd=Path(__file__).parents[2], check=False)
+        assert list((tmp_path / LEASES).glob("alive-sole-*"))
+        with share(tmp_path, part):
+            pass
+        assert not (tmp_path / LEASES).exists()
+
+
+def test_a_process_without_part_on_another_machine_is_believed_by_its_sign_of_life(tmp_path):
+    elsewhere = Leases(tmp_path / LEASES, sole=True)
+    elsewhere.owner = "sole-elsewhere-1-0"
+    elsewhere._beat()
+    with pytest.raises(BadInput, match=elsewhere.owner), share(tmp_path, "1/2"):
+        pass
+    os.utime(tmp_path / LEASES / f"alive-{elsewhere.owner}", (0, 0))
+    with share(tmp_path, "1/2"):
+        pass
+    assert not (tmp_path / LEASES).exists()
 
 
 def test_parts_that_were_started_unlike_each_other_are_refused(tmp_path):

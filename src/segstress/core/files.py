@@ -100,6 +100,18 @@ def alone(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def is_locked(folder: Path) -> bool:
+    """Tell whether a process holds a run's folder alone; several may ask at once."""
+    try:
+        handle = os.open(folder / ".lock", os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        return not hold(handle, shared=True)
+    finally:
+        os.close(handle)
+
+
 def sweep(folder: Path) -> None:
     """Remove the temporary files that killed processes have left; those of other machines once they are old."""
     for path in folder.rglob(".*"):

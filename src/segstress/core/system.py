@@ -34,14 +34,14 @@ def peak_memory() -> int:
     return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def hold(handle: int) -> bool:
-    """Lock an open file until it is closed; whether nobody else held it."""
+def hold(handle: int, *, shared: bool = False) -> bool:
+    """Lock an open file until it is closed, or share its lock; whether nobody else held it otherwise."""
     if sys.platform == "win32":
         raise OSError("segstress needs POSIX file locks, which Windows lacks; run it under WSL")
     import fcntl
 
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

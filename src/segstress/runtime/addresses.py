@@ -19,12 +19,12 @@ from pathlib import Path
 from ..core import BadInput, digest
 from ..core.live import LivePath
 from ..core.system import cache_folder, hold
+from .holding import LEASES
 from .leases import EXPIRY, SOLE, Leases
 from .mirror import Mirror
 
 EVERY = 5.0  # seconds between two looks at what is new in the folder
 EASE = 10  # times as long as a look took is waited until the next, at least
-LEASES = "leases"  # folder of the processes that share a run
 _active: dict[Path, Mirror] = {}
 
 
@@ -73,9 +73,11 @@ def _own_home(address: LivePath) -> Iterator[Path]:
 
 @contextmanager
 def _followed(mirror: Mirror) -> Iterator[None]:
-    """Let the address follow meanwhile, and at the end; where it cannot, this thread is interrupted."""
-    main, ended = threading.current_thread() is threading.main_thread(), threading.Event()
-    before = signal.signal(signal.SIGUSR1, signal.default_int_handler) if main else None
+    """Let the address follow meanwhile, and at the end; where it cannot, this thread is interrupted, if it may be."""
+    ended, before = threading.Event(), signal.getsignal(signal.SIGUSR1)
+    main = threading.current_thread() is threading.main_thread() and before is not None  # None: of a library in C
+    if main:
+        signal.signal(signal.SIGUSR1, signal.default_int_handler)
     thread = threading.Thread(target=_follow, args=(mirror, ended, main), daemon=True)
     thread.start()
     try:

@@ -17,8 +17,9 @@ from enum import Enum
 from itertools import count
 from pathlib import Path
 
+from ..core import BadInput
 from ..core.files import HOST, write_all
-from ..core.live import LivePath, Unreachable
+from ..core.live import LivePath
 
 BEAT = 10.0  # seconds between two signs of life
 EXPIRY = 120.0  # seconds without one after which a process counts as dead
@@ -42,15 +43,24 @@ class Leases:
         self.folder, self.sole = folder, sole
         self.owner = f"{SOLE if sole else ''}{HOST}-{os.getpid()}-{secrets.token_hex(4)}"
         self.poll = REMOTE_POLL if isinstance(folder, LivePath) else POLL
-        self.lapsed = False  # whether others may have taken this process for dead
+        self._lapsed = False
         self._last = time.time()  # when this process has last shown a sign of life
         self._mine: dict[str, Path] = {}
         self._ended = threading.Event()
 
+    @property
+    def lapsed(self) -> bool:
+        """Whether others may have taken this process for dead, be it that it has only now woken up."""
+        return self._lapsed or time.time() - self._last > EXPIRY  # that clock goes on while a machine sleeps
+
     @contextmanager
     def beating(self) -> Iterator[None]:
         """Show that this process is alive."""
-        self._beat()
+        try:
+            self._beat()
+        except OSError as error:
+            reason = error.strerror or error
+            raise BadInput(f"cannot write to {self.folder}: {reason}; make room or choose another --out") from error
         thread = threading.Thread(target=self._keep_beating, daemon=True)
         thread.start()
         try:
@@ -62,18 +72,29 @@ class Leases:
 
     def leave(self) -> None:
         """Take back the sign of life; whoever leaves last clears up."""
-        there = list(self.folder.glob("*"))  # what comes later is of somebody who has just begun
-        if self._alive(there):
-            self._heart(self.owner).unlink(missing_ok=True)
-            return
-        for path in (*there, self._heart(self.owner)):
-            path.unlink(missing_ok=True)
-        with suppress(OSError):  # it was never made, or somebody has just begun
+        there = list(self.folder.glob("*"))
+        if not self._alive(there):
+            if self.sole:  # whoever comes now is turned away, as long as the sign of life is there
+                self._remove(path.name for path in there)
+            elif turn := self._begin_turn():
+                self._clear_up(turn)
+        self._heart(self.owner).unlink(missing_ok=True)
+        with suppress(OSError):  # it was never made, or others are there
             self.folder.rmdir()
 
     def others(self) -> list[str]:
         """Return the other processes here that are alive."""
         return self._alive(self.folder.glob("alive-*"))
+
+    def soles(self) -> list[str]:
+        """Return the other processes here, alive or not, that share with nobody."""
+        owners = (path.name.removeprefix("alive-") for path in self.folder.glob(f"alive-{SOLE}*"))
+        return [owner for owner in owners if owner != self.owner]
+
+    @staticmethod
+    def is_here(owner: str) -> bool:
+        """Tell whether a process is, or was, one of this machine."""
+        return owner.removeprefix(SOLE).rsplit("-", 2)[0] == HOST
 
     def bury(self, owner: str) -> None:
         """Take back the sign of life of a process that is known to be dead."""
@@ -113,16 +134,43 @@ class Leases:
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Do something one after another: all others wait, or take over from one that died."""
-        number = 0
-        while (claim := self.claim(f"turn-{number}")) is not LeaseState.MINE:
-            if claim is LeaseState.DONE:
-                number += 1
-            else:
-                time.sleep(self.poll)
+        while not (turn := self._begin_turn()):
+            time.sleep(self.poll)
         try:
             yield
         finally:
-            self.finish(f"turn-{number}")
+            self.finish(turn)
+
+    def _begin_turn(self) -> str:
+        """Take the turn after those that are done; nothing where another has it."""
+        turn = self._next_turn()
+        if self.claim(turn) is not LeaseState.MINE:
+            return ""
+        if self._next_turn() == turn:
+            return turn
+        self._mine.pop(turn).unlink(missing_ok=True)  # somebody has cleared up meanwhile: turns begin anew
+        return ""
+
+    def _next_turn(self) -> str:
+        done = self.done()
+        return next(turn for turn in map("turn-{}".format, count()) if turn not in done)
+
+    def _clear_up(self, turn: str) -> None:
+        """Remove what is there, in a turn. Those that begin meanwhile wait for its end, or for the first to be gone.
+
+        So what they write anew goes before the turns, and these from the first on: who takes a later one notices."""
+        there, claim = list(self.folder.glob("*")), self._mine[turn].name
+        if self._alive(there) or claim != f"{turn}.0":  # who died in this turn is passed over as long as its claim lies
+            self.finish(turn)
+            return
+        last = [*(f"turn-{number}.done" for number in range(int(turn.removeprefix("turn-")))), claim]
+        self._remove({path.name for path in there} - {*last})
+        self._remove(last)
+
+    def _remove(self, names: Iterable[str]) -> None:
+        for name in names:
+            if self._path(name) != self._heart(self.owner):
+                self._path(name).unlink(missing_ok=True)
 
     def is_alive(self, owner: str) -> bool:
         """Tell whether a process has shown a sign of life lately, by the clock that dates the files."""
@@ -162,15 +210,14 @@ class Leases:
 
     def _keep_beating(self) -> None:
         while not self._ended.wait(BEAT):
-            with suppress(OSError, Unreachable):  # a moment without the file server is no death
+            with suppress(OSError, BadInput):  # a moment without the file server, or the store, is no death
                 self._beat()
 
     def _beat(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
+        began = time.time()
         self._heart(self.owner).touch()
-        now = time.time()  # which goes on while a machine sleeps
-        self.lapsed |= now - self._last > EXPIRY
-        self._last = now
+        self._lapsed, self._last = self.lapsed, began
 
 
 def _modified(path: Path) -> float:

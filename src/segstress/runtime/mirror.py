@@ -37,7 +37,7 @@ class Mirror:
         self._known: dict[str, tuple[str, Stamp]] = {}  # files at the address: their version, and their stamp here
         self._left: dict[str, Stamp] | None = {}  # what an earlier process could not send: only a holder sends it
         self._leases: Leases | None = None
-        self._lock, self._ended = threading.Lock(), threading.Event()
+        self._lock = threading.Lock()
         try:
             plain = json.loads(self._state.read_text())
             self._known = {name: (version, tuple(stamp)) for name, (version, stamp) in plain.items()}
@@ -113,8 +113,9 @@ class Mirror:
 
     def _push(self) -> bool:
         """Send what is new and remove what is gone; whether nothing vanished meanwhile."""
-        here = self._here()
-        gone = sorted(self._known.keys() - here.keys(), key=rank)
+        before, here = self._here(), self._here()  # what was gone before the second look was replaced by what that sees
+        unseen = sorted(self._known.keys() - here.keys(), key=rank)
+        gone = [name for name in unseen if name not in before or rank(name) > WHOLE]
         if gone and not (self._state.exists() and here):
             raise BadInput(f"{self.folder} was emptied while {self.address} followed it; run the same command again")
         left = self._left or {}
@@ -143,7 +144,7 @@ class Mirror:
         """Return the files of the folder. Those of the last rank are looked for first: what they speak of is there."""
         files: dict[str, Stamp] = {}
         for wanted in (3, 2, 1, 0):
-            for folder, _, names in os.walk(self.folder):
+            for folder, _, names in os.walk(self.folder, onerror=_refuse):
                 for path in (Path(folder) / name for name in names if rank(name) == wanted):
                     name = path.relative_to(self.folder).as_posix()
                     if not is_apart(name):
@@ -161,6 +162,12 @@ class Mirror:
 def _ranked(names: Iterable[str]) -> Iterator[list[str]]:
     for _, group in groupby(sorted(names, key=rank), key=rank):
         yield list(group)
+
+
+def _refuse(error: OSError) -> None:
+    """Refuse a folder that cannot be read, lest its files count as gone; what was removed meanwhile is."""
+    if not isinstance(error, FileNotFoundError):
+        raise BadInput(f"{error.filename} cannot be read: {error.strerror}; run the same command again") from error
 
 
 def _stamp(path: Path) -> Stamp:

@@ -29,8 +29,11 @@ class Examiner:
         """Return the state of a cell's shards."""
         shards = shard_files.shard_files(folder)
         seen = frozenset(path for paths in shards.values() for path in paths)
-        if self._states.get(folder, (None,))[0] != seen:
-            self._states[folder] = seen, self._examine(folder, shards)
+        if folder not in self._states or self._states[folder][0] != seen:
+            state = self._examine(folder, shards)
+            if state.wrong:  # another process may be writing it, or write it anew under the same names
+                return state
+            self._states[folder] = seen, state
         return self._states[folder][1]
 
     def set_aside(self, folder: Path) -> list[str]:

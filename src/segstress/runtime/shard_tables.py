@@ -33,13 +33,15 @@ def shard_tables(folder: Path, name: str, stems: Sequence[str], columns: Collect
 def shard_chunks(folder: Path, name: str, stems: Sequence[str]) -> Iterator[pa.Table]:
     """Yield the rows of one kind of several shards, many at a time."""
     tables: list[pa.Table] = []
+    rows = 0
     for stem in stems:
         tables.append(shard_table(folder, name, stem))
-        if sum(map(len, tables)) >= CHUNK:
+        rows += len(tables[-1])
+        if rows >= CHUNK:
             yield pa.concat_tables(tables)
-            tables = []
+            tables, rows = [], 0
             pa.default_memory_pool().release_unused()
-    if sum(map(len, tables)):
+    if rows:
         yield pa.concat_tables(tables)
 
 

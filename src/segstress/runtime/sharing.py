@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from ..core import BadInput
-from ..core.files import alone, sweep
+from ..core.files import sweep
 from ..core.remote import address_in
-from .addresses import LEASES, held, mirror_of
+from .addresses import held, mirror_of
 from .checksums import read_json, write_json
+from .holding import held_here
 from .leases import Leases, LeaseState
 from .mirror import Mirror
 
@@ -192,14 +193,5 @@ def share(folder: Path, part: str) -> Iterator[Sharing]:
         return
     if address_in(folder):
         raise BadInput(f"{folder}: expected a folder; with segstress.runtime.mirrored(address) as folder: ...")
-    leases = Leases(folder / LEASES)
-    if number:
-        with leases.beating():
-            yield PartProcess(folder, number, leases)
-        return
-    with alone(folder):
-        others = leases.others()
-        leases.leave()
-        if others:
-            raise BadInput(f"{folder} is in use by processes that share it by --part; wait for them or choose another")
-        yield SoleProcess()
+    with held_here(folder, sole=number is None) as leases:
+        yield PartProcess(folder, number, leases) if number else SoleProcess()

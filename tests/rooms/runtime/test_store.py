@@ -10,7 +10,7 @@ from tests.forging import as_earlier
 
 from segstress.core import BadInput
 from segstress.evaluation.rows import row_of
-from segstress.runtime import Cell, Shard, Store
+from segstress.runtime import Cell, Shard, Store, shard_tables
 
 CELL = Cell(
     names={"model": "toy", "data": "scenes", "perturbation": "pgd"},
@@ -102,3 +102,20 @@ def test_a_shard_that_answers_again_is_named_with_the_one_before_it(store):
     pattern = re.compile(r"images-\w+.parquet is doubled: images-\w+.parquet answers 'a' too")
     assert [bool(pattern.fullmatch(fault)) for fault in store.damage(CELL).values()] == [True]
     assert len(store.stems(CELL)) == 3
+
+
+def test_a_shard_that_is_made_whole_under_its_names_counts_at_the_next_look(store):
+    path = next(store.folder.glob("cells/*/images-*.parquet"))
+    whole, other = path.read_bytes(), Store(store.folder)
+    path.write_bytes(whole[:-1])
+    assert len(other.stems(CELL)) == 1
+    path.write_bytes(whole)
+    assert len(other.stems(CELL)) == 2
+
+
+def test_chunks_are_cut_once_they_have_enough_rows(store, monkeypatch):
+    store.add(CELL, answers("e"))
+    monkeypatch.setattr(shard_tables, "CHUNK", 3)
+    folder = store.cell_folder(CELL)
+    chunks = shard_tables.shard_chunks(folder, "images", sorted(store.stems(CELL)))
+    assert [len(table) for table in chunks] in ([4, 1], [3, 2])
