@@ -153,6 +153,7 @@ def test_a_part_is_refused_beside_a_process_without_part(tmp_path):
         os.utime(heart, (0, 0))  # it sleeps, and has not let go of its lock
         with pytest.raises(BadInput, match="in use by a process without --part"), share(tmp_path, "1/2"):
             pass
+        assert heart.exists()
     with share(tmp_path, "1/2"):
         pass
     assert not (tmp_path / LEASES).exists()

@@ -35,6 +35,7 @@ def _refuse_beside(folder: Path, leases: Leases) -> None:
     alive = leases.others()
     for owner in leases.soles():
         if leases.is_here(owner) or owner in alive:
+            leases.vouch(owner)  # lest this process, as it leaves, clears up after one that sleeps
             raise BadInput(
                 f"--part: {folder} is in use by a process without --part ({owner}); wait for it, or, if it was killed "
                 f"on another machine, {EXPIRY:.0f} s, or choose another --out"

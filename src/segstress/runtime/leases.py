@@ -100,6 +100,10 @@ class Leases:
         """Take back the sign of life of a process that is known to be dead."""
         self._heart(owner).unlink(missing_ok=True)
 
+    def vouch(self, owner: str) -> None:
+        """Show the sign of life of a process that is known to be alive."""
+        self._heart(owner).touch()
+
     def _alive(self, there: Iterable[Path]) -> list[str]:
         owners = [path.name.removeprefix("alive-") for path in there if path.name.startswith("alive-")]
         others = [owner for owner in owners if owner != self.owner]
