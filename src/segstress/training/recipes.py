@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import floor
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -32,6 +32,7 @@ class Losses:
     hits: Tensor  # valid pixels that the main head has right
 
 
+@runtime_checkable
 class Recipe(Protocol):
     """A way to train."""
 

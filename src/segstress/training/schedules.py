@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Protocol
+from typing import Annotated, Protocol, runtime_checkable
 
 from pydantic import Field
 
@@ -13,6 +13,7 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 FIRST = 0.04  # factor at the very first step of a warm-up
 
 
+@runtime_checkable
 class Schedule(Protocol):
     """A rule for the learning rate."""
 
