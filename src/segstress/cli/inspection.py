@@ -149,6 +149,9 @@ class Sort(StrEnum):
     metrics = "metrics"
     concordances = "concordances"
     formats = "formats"
+    recipes = "recipes"
+    optimisers = "optimisers"
+    schedules = "schedules"
     tables = "tables"
     figures = "figures"
 

@@ -15,6 +15,7 @@ from ..models import models
 from ..planning.battery_files import batteries, battery
 from ..planning.papers import paper, papers
 from ..reports.study import drawings, tables
+from ..training import optimisers, recipes, schedules
 
 REGISTRIES: dict[str, Registry[Any]] = {
     "attacks": attacks,
@@ -27,6 +28,9 @@ REGISTRIES: dict[str, Registry[Any]] = {
     "metrics": metrics,
     "concordances": concordances,
     "formats": formats,
+    "recipes": recipes,
+    "optimisers": optimisers,
+    "schedules": schedules,
     "tables": tables,
     "figures": drawings,
 }

@@ -21,6 +21,9 @@ ROOMS = {
     "metrics": "segstress.metrics",
     "concordances": "segstress.competition",
     "formats": "segstress.competition.formats",
+    "recipes": "segstress.training",
+    "optimisers": "segstress.training",
+    "schedules": "segstress.training",
     "tables": "segstress.reports",
     "figures": "segstress.reports",
 }
