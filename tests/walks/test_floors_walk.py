@@ -76,8 +76,8 @@ def test_verify_attacks_parts_again_and_judges_what_was_kept(run):
 def test_verify_finds_a_kept_object_that_is_not_erased(run, monkeypatch):
     honest = Store.batches
 
-    def forged(store, cell, name):
-        for arrays in honest(store, cell, name):
+    def forged(store, cell, name, ids=None):
+        for arrays in honest(store, cell, name, ids):
             if name == "kept" and cell.perturbation["kind"] == "alone":
                 clean = {key.partition("|")[2]: image for key, image in store.arrays(_clean(store), "kept").items()}
                 arrays = {key: clean[key.partition("|")[2]] for key in arrays}
