@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from ..core import BadInput, settings
 from .frameworks import framework
+from .heads import tell_heads
 from .interface import Interface
 from .legend import Legend
 from .loading import Loaded, remember
@@ -28,6 +29,7 @@ MASKED = (
 )  # model types that answer by masks with a class each
 RULES = ("preprocessor_config.json", "processor_config.json")  # where transformers keep how images go in
 VOCABULARIES = ("tokenizer.json", "vocab.json")
+HEADS = ("decode_head", "segmentation_head", "head", "auxiliary_head")  # as its networks call those they have
 HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -97,7 +99,7 @@ class HuggingFace(Model):
         except (OSError, ValueError, RuntimeError) as error:
             raise BadInput(f"'{self.path}' cannot be loaded: {first_line(error)}") from error
         if not masked:
-            return network
+            return tell_heads(network, *HEADS, answer=_answer, auxiliary=HEADS[-1])
         return Masked(network, _task(folder, config.task_seq_len) if config.model_type == "oneformer" else None)
 
     def _load(self, maker: Any, folder: Path, config: Any) -> nn.Module:
@@ -140,6 +142,10 @@ def _task(folder: Path, length: int) -> Tensor:
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     tokens = tokenizer(["the task is semantic"], padding="max_length", max_length=length, truncation=True)
     return torch.tensor(tokens["attention_mask"]) * torch.tensor(tokens["input_ids"])
+
+
+def _answer(output: Any) -> dict[str, Tensor]:
+    return {"main": output.logits}
 
 
 class Masked(nn.Module):

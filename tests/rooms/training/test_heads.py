@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import torch
 
@@ -32,6 +34,21 @@ SPECS = {
     "segmentation_models_pytorch": ("smp:unet?encoder=tu-mobilenetv3_small_050&classes=7", 1),
     "torchvision": ("torchvision:deeplabv3_mobilenet_v3_large?classes=7&auxiliary=true", 2),
     "mmseg": ("mmseg:{config}", 2),
+    "transformers": ("hf:{folder}/config.json", 2),
+}
+UPERNET = {
+    "model_type": "upernet",
+    "architectures": ["UperNetForSemanticSegmentation"],
+    "backbone_config": {
+        "model_type": "convnext",
+        "depths": [1, 1, 1, 1],
+        "hidden_sizes": [8, 8, 8, 8],
+        "out_features": ["stage1", "stage2", "stage3", "stage4"],
+    },
+    "hidden_size": 8,
+    "auxiliary_channels": 8,
+    "auxiliary_in_channels": 8,
+    "id2label": {str(number): f"class {number}" for number in range(7)},
 }
 
 
@@ -40,8 +57,10 @@ def task(request, quick, tmp_path):
     """A training of a network with random weights, and how many heads it has."""
     pytest.importorskip(request.param)
     (tmp_path / "tiny.py").write_text(MMSEG)
+    (tmp_path / "config.json").write_text(json.dumps(UPERNET))
     spec, heads = SPECS[request.param]
-    plan = quick(model=spec.format(config=tmp_path / "tiny.py"), data=DATA, validation=None, augmentation={})
+    model = spec.format(config=tmp_path / "tiny.py", folder=tmp_path)
+    plan = quick(model=model, data=DATA, validation=None, augmentation={})
     return task_of(plan), heads
 
 
