@@ -25,6 +25,6 @@ def spatial_report(
     results = read_local(run) if results is None else results
     if not results:
         raise BadInput(f"{run.folder} holds no corruption and no localized attack; expected a run of segstress spatial")
-    notes = [*warnings, *alarms(run)]
-    about: dict[str, Any] = {"alarms": notes, "record": read_record(run), "strikes": read_strikes(run), **extra}
+    about: dict[str, Any] = {"alarms": list(alarms(run)), "warnings": warnings, "record": read_record(run)}
+    about |= {"strikes": read_strikes(run), **extra}
     return write_local(run.folder / "spatial", run.folder.resolve().name, results, scenes(run), **about)

@@ -16,7 +16,7 @@ from segstress.reports.local.all_corruptions import all_corruptions
 from segstress.reports.local.ensemble import Step, drawing, reversed_roles, sweep
 from segstress.reports.local.ensemble import headline as trade_off
 from segstress.reports.local.figures import DRAWINGS
-from segstress.reports.local.page import OUTLINE, leaner, outlined
+from segstress.reports.local.page import OUTLINE, leaner, outlined, write_local
 from segstress.reports.local.positions import positions
 from segstress.reports.local.strikes import fooling_region, strike_strips
 from segstress.reports.local.tables import attacked, common, masks, overview, scores
@@ -381,3 +381,11 @@ def test_every_single_attack_is_shown_with_what_it_fooled():
     assert len({tuple(colour) for colour in first}) == 5, "fooled, right, wrong before, void and inside differ"
     assert (second[1] == first[0]).all(), "the second attack fools the second pixel"
     assert (second[0] == first[2]).all(), "what the first fooled is wrong before the second"
+
+
+def test_a_warning_is_no_missing_answer(tmp_path):
+    text = write_local(tmp_path, "run", [spot()], (), warnings=["The roles look reversed."]).read_text()
+    assert "The roles look reversed." in text
+    assert "every image answered" in text
+    lacking = write_local(tmp_path, "run", [spot()], (), alarms=["INCOMPLETE: one image."]).read_text()
+    assert "1 of the perturbations lack answers" in lacking

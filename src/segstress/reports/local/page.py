@@ -38,13 +38,14 @@ def write_local(
     tables: Sequence[Table] = (),
     drawings: Sequence[Drawing] = (),
     alarms: Sequence[str] = (),
+    warnings: Sequence[str] = (),
     lead: str = "",
     record: RunRecord | None = None,
     strikes: Sequence[StrikeFrames] = (),
 ) -> Path:
     """Write the page of localized damage, the tables and figures that are given first; its path.
 
-    Its headline is the lead, or else the worst damage."""
+    Its headline is the lead, or else the worst damage. Alarms say which answers are missing, warnings all else."""
 
     def declare(files: PageFiles) -> dict[str, Any]:
         made = (table for table in (*tables, *files.make(Table, TABLES, results)) if table.rows)
@@ -58,7 +59,7 @@ def write_local(
             "verdict": verdict(results),
             "points": list(points(results, record, len(alarms))),
             "part": part,
-            "alarms": alarms,
+            "alarms": [*warnings, *alarms],
             "classes": legend(maps, scenes[0].classes, scenes[0].palette) if scenes else [],
         }
 
