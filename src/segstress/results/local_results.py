@@ -54,11 +54,17 @@ def _what(spec: Mapping[str, Any]) -> str:
     """Return what was done, without how strongly, how long and where."""
     if spec["kind"] == "corrupt":
         return corruptions.name(corruptions.build(spec["corruption"]))
-    settings = {key: value for key, value in _algorithm(spec).items() if key != "steps"}
-    name = attacks.name(attacks.build(settings))
+    name = _without_steps(attacks.name(attacks.build(_algorithm(spec))))
     if spec["kind"] == "attack":
         return name
     return f"{spec['number']} x {name}{' every iterate' if spec['every_iterate'] else ''}"
+
+
+def _without_steps(name: str) -> str:
+    """Leave the steps out of an attack's name, which have a column of their own."""
+    attack, _, rest = name.removesuffix(")").partition("(")
+    settings = [setting for setting in rest.split(", ") if setting and not setting.startswith("steps=")]
+    return f"{attack}({', '.join(settings)})" if settings else attack
 
 
 def _algorithm(spec: Mapping[str, Any]) -> Mapping[str, Any]:
