@@ -389,3 +389,11 @@ def test_a_warning_is_no_missing_answer(tmp_path):
     assert "every image answered" in text
     lacking = write_local(tmp_path, "run", [spot()], (), alarms=["INCOMPLETE: one image."]).read_text()
     assert "1 of the perturbations lack answers" in lacking
+
+
+def test_results_of_other_images_have_no_paired_interval():
+    one, other = (replace(spot(hits), ids=ids) for hits, ids in (((4, 0), ("a", "b")), ((2, 0), ("a", "c"))))
+    assert math.isnan(corruption_degradation([one], [other], "accuracy").low)
+    assert math.isnan(mean_rce([one, other], "accuracy", "inside").low)
+    alike = replace(other, ids=one.ids)
+    assert not math.isnan(corruption_degradation([one], [alike], "accuracy").low)
