@@ -4,7 +4,8 @@ from ..core import import_all
 from .algorithm import Algorithm, attacks, needs_weights
 from .attack import Attack
 from .losses import View, losses
-from .search.problem import Look, Problem
+from .search.look import Look
+from .search.problem import Problem
 
 import_all(__name__, __path__)
 

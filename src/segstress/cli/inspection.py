@@ -38,10 +38,10 @@ def verify(
 
     Example: segstress verify runs/demo --share 25%
     """
-    from ..core.shares import read_share
+    from ..core.shares import parse_share
     from ..evaluation.verify import verify
 
-    part = read_share(share)
+    part = parse_share(share)
     run_options, warn = (
         common.options(),
         partial(show_line, "warning:", style="yellow", to=complaints if as_json else console),

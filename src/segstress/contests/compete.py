@@ -27,8 +27,9 @@ from .predict import forget_errors, predict
 from .rank import by_truth, by_votes
 from .select import Selection, extend_bounds, find, read_members, select
 from .store import ContestStore
-from .stream import STREAM, stream
+from .stream import stream
 from .stream_total import StreamTotal
+from .stream_work import STREAM
 
 RUN_OPTIONS = RunOptions()
 APPROXIMATE = "among-candidates.txt"  # says how many images models saw that came after a stream

@@ -3,157 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
-from torch import nn
 
-from ..competition.discrepancy import BY_CLASS, concordances, pair_counts
-from ..competition.select import ID_TYPE, Candidates, Rule
-from ..competition.thresholds import Bounds, PoolShares
+from ..competition.thresholds import Bounds
 from ..competition.vocabulary import Vocabulary
-from ..core import digest, import_source
 from ..core.files import write
-from ..data import Dataset, Sample, datasets, resize
-from ..data.pipeline import put_behind, read_blocks
+from ..data import Dataset, datasets
 from ..runtime import Progress, RunOptions, start_executor, write_table
 from ..runtime.elsewhere import named_files
-from .index import index_row
 from .plan import Contest, Entrant
 from .predict import open_pool
-from .predictor import Labels, Predictor
+from .predictor import Predictor
 from .select import Selection, conclude, fixed_bounds, keep_bounds, write_selection
 from .store import INDEX
-from .stream_total import Row, StreamTotal
+from .stream_total import StreamTotal
+from .stream_work import StreamWork, stem_of
 
-STREAM = "stream"  # folder of the totals
-BLOCK = 32  # images whose agreements are held at a time
 UNIT = 1024  # images of a unit at least; a shard is never cut
 FOLD = 64  # units whose totals lie beside the whole one at most
 FIRST_PASS = "scale: pool asks for quartiles of the pool itself, so every model goes through it twice"
-
-
-class Looked(NamedTuple):
-    """An image of the pool as all models see it."""
-
-    name: str
-    row: Row | str  # what the index says of it, or why it cannot be read
-    maps: list[Labels]
-
-
-@dataclass(frozen=True)
-class StreamWork:
-    """All models on some shards of the pool; travels to a worker."""
-
-    folder: Path
-    pool: str
-    entrants: tuple[Entrant, ...]
-    predictor: Predictor
-    metric: str
-    rule: Rule
-    bounds: Bounds | None  # none in a first pass, which only counts shares
-    plugins: tuple[str, ...] = ()
-
-    def __call__(self, names: tuple[str, ...]) -> tuple[str, int, list[str]]:
-        """Write what the images come to; return under which name, how many they were, and what went wrong."""
-        for plugin in self.plugins:
-            import_source(plugin)
-        data, total, stem = open_pool(self.pool), self.empty(), stem_of(names)
-        faults, block = list[str](), list[Looked]()
-
-        def read(name: str) -> tuple[Row, Sample]:
-            sample = data.read(name)
-            return index_row(name, sample), resize(sample, data.resize)
-
-        def add(looked: Sequence[Looked]) -> None:
-            block.extend(looked)
-            if len(block) >= BLOCK or not looked:
-                total.join(self._total(block, faults))
-                block.clear()
-
-        models = [self.predictor.model(entrant) for entrant in self.entrants]
-        with put_behind(add) as put:
-            for images in read_blocks(read, self.predictor.blocks(names), data.readers):
-                put(self._predict(models, images))
-            put([])
-        total.done = {stem}
-        write(self.path(stem), total.to_bytes())
-        return stem, len(names), faults
-
-    def empty(self) -> StreamTotal:
-        """Return the total of no images."""
-        sizes, background = (len(self.entrants), len(self.vocabulary.classes)), self.vocabulary.background
-        return StreamTotal(Candidates(*sizes, self.rule, background), PoolShares(*sizes))
-
-    def path(self, stem: str) -> Path:
-        """Tell where the total of some shards is written."""
-        bounds = [] if self.bounds is None else [self.bounds.low.tolist(), self.bounds.high.tolist()]
-        question = digest([[entrant.key for entrant in self.entrants], bounds, ID_TYPE])  # no other totals fit
-        return self.folder / STREAM / f"{'candidates' if bounds else 'shares'}-{question}-{stem}.zst"
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The common classes."""
-        return self.predictor.vocabulary
-
-    def _predict(self, models: list[nn.Module], images: Mapping[str, tuple[Row, Sample] | str]) -> list[Looked]:
-        """Return each image as all models see it."""
-        samples = [image[1] for image in images.values() if not isinstance(image, str)]
-        maps: dict[str, list[Labels]] = {sample.id: [] for sample in samples}
-        for group in self.predictor.passes(samples):
-            for entrant, model in zip(self.entrants, models, strict=True):
-                for sample, labels in zip(group, self.predictor.maps(model, group, entrant.name), strict=True):
-                    maps[sample.id].append(labels)
-        return [
-            Looked(name, image, []) if isinstance(image, str) else Looked(name, image[0], maps[image[1].id])
-            for name, image in images.items()
-        ]
-
-    def _total(self, block: Sequence[Looked], faults: list[str]) -> StreamTotal:
-        """Return what some images come to."""
-        total, seen = self.empty(), dict[str, tuple[np.ndarray, np.ndarray]]()
-        for name, row, maps in block:
-            total.count("images")
-            if isinstance(row, str):
-                total.count("unreadable")
-                faults.append(f"{name}: {row}")
-                continue
-            for entrant, fault in zip(self.entrants, maps, strict=True):
-                if isinstance(fault, str):
-                    total.count(f"failed by {entrant.name}")
-                    faults.append(f"{entrant.name} on {row['image']}: {fault}")
-            seen.setdefault(row["image"], self._compare([None if isinstance(one, str) else one for one in maps]))
-            total.rows.setdefault(row["image"], row)
-        if seen:
-            shares, scores = (np.stack(column) for column in zip(*seen.values(), strict=True))
-            total.shares.add(shares)
-            if self.bounds is not None:
-                total.candidates.add(np.array(list(seen), dtype=ID_TYPE), shares, scores, self.bounds)
-        return total
-
-    def _compare(self, maps: list[np.ndarray | None]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the share of each class in each map, and the agreement of every pair; NaN where there is no map."""
-        classes, present = len(self.vocabulary.classes), [number for number, one in enumerate(maps) if one is not None]
-        shares = np.full((len(maps), classes), np.nan, dtype=np.float32)
-        by_class = (classes,) if self.metric in BY_CLASS else ()
-        scores = np.full((len(maps), len(maps), *by_class), np.nan, dtype=np.float32)
-        there = [one for one in maps if one is not None]
-        for number, labels in zip(present, there, strict=True):
-            pixels = np.bincount(labels[labels != self.vocabulary.scheme.void], minlength=classes)
-            shares[number] = pixels / labels.size
-        if len(there) > 1:
-            agreed = concordances.get(self.metric)(pair_counts(np.stack(there), classes))
-            scores[np.ix_(present, present)] = agreed
-        return shares, scores
-
-
-def stem_of(names: tuple[str, ...]) -> str:
-    """Return by what some shards are known."""
-    return digest(list(names))
 
 
 def stream(

@@ -28,17 +28,6 @@ def parts(share: float) -> tuple[int, int]:
     return exact.numerator, exact.denominator
 
 
-def read_share(value: str) -> float:
-    """Read a share written "10%" or "0.1"."""
-    try:
-        share = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise BadInput(f"share: expected one such as 10% or 0.1, found '{value}'")
-    return share
-
-
 def suffices(won: Any, counted: Any, share: float) -> Any:
     """Tell whether so many pixels are at least that share of those counted; of integers, arrays or tensors."""
     numerator, denominator = parts(share)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 import torch
 
 from ..attacks.multi_attack import first_fooled
@@ -83,12 +84,15 @@ def _positions(run: Run, cell: Cell) -> dict[str, tuple[int, int]]:
     """Return the position of every image among those of its size that met the model together, and how many they were.
 
     Rounding depends on both, hardly on what the others show: an image is judged again among copies of itself."""
-    rows = {row["image"]: row for row in run.images(cell).to_pylist() if row["status"] == "ok"}
+    images = run.images(cell)
+    images = images.filter(pc.equal(images["status"], "ok"))
+    sizes = zip(images["height"].to_pylist(), images["width"].to_pylist(), strict=True)
+    size_of = dict(zip(images["image"].to_pylist(), sizes, strict=True))
     positions = {}
     for _, batch in run.store.together(cell):
         groups: dict[tuple[int, int], list[str]] = {}
-        for id_ in (id_ for id_ in batch if id_ in rows):
-            groups.setdefault((rows[id_]["height"], rows[id_]["width"]), []).append(id_)
+        for id_ in (id_ for id_ in batch if id_ in size_of):
+            groups.setdefault(size_of[id_], []).append(id_)
         positions.update(
             {id_: (position, len(group)) for group in groups.values() for position, id_ in enumerate(group)}
         )

@@ -102,7 +102,7 @@ def units(plan: Plan, store: Store, phase: Phase, size: int, shard_size: int, *,
         batches = [[id_ for id_ in ids[start : start + size] if id_ in wanted] for start in range(0, len(ids), size)]
         finished: dict[str, str] = {}
         for cell in reversed(chain[:-1]):
-            finished |= finishers(cell.key, store.table(cell, "images").to_pylist(), plan.done_at)
+            finished |= finishers(cell.key, store.table(cell, "images"), plan.done_at)
         for start in range(0, len(batches), together):
             some = tuple(tuple(batch) for batch in batches[start : start + together] if batch)
             images = [id_ for batch in some for id_ in batch]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from ..metrics.counts import ACTUAL, HITS
 from ..results.run import Run
 from ..runtime import Cell
 from .repeating import agree
 from .worker import finishers
 
+COLUMNS = ("image", "goal", "status", "finisher", "correct", "valid", "damage")
 CLEAN_ZONES = ("all", "foreground")  # which every cell counts alike
 
 
@@ -22,16 +20,15 @@ def disagreements(run: Run, cell: Cell) -> Iterator[str]:
     counts = run.counts(cell, ids)
     position = {id_: number for number, id_ in enumerate(ids)}
     done: dict[str, dict[str, str]] = {}
-    for row in run.images(cell).to_pylist():
-        id_, goal = row["image"], row["goal"]
-        if row["status"] == "ok" and row["valid"] is not None:
+    columns = (run.images(cell)[name].to_pylist() for name in COLUMNS)
+    for id_, goal, status, key, *stored in zip(*columns, strict=True):
+        correct, valid, _ = stored
+        if status == "ok" and valid is not None:
             table = counts.get((goal, "all", "perturbed"))
             right, total = (0, 0) if table is None else table[position[id_]][:, [HITS, ACTUAL]].sum(0).tolist()
-            damage = 1 - right / max(total, 1)
-            if (row["correct"], row["valid"], row["damage"]) != (right, total, damage):
-                yield f"{id_} ({goal}): its row has {row['correct']} of {row['valid']} pixels right, its counts {right}"
-        elif row["finisher"]:
-            key = row["finisher"]
+            if stored != [right, total, 1 - right / max(total, 1)]:
+                yield f"{id_} ({goal}): its row has {correct} of {valid} pixels right, its counts {right}"
+        elif key:
             if key not in done:
                 done[key] = _finished(run, key)
             if id_ not in done[key]:
@@ -51,9 +48,5 @@ def unlike_clean(run: Run, cell: Cell, clean: Cell, *, exact: bool) -> Iterator[
 
 def _finished(run: Run, key: str) -> dict[str, str]:
     """Return the images that a cell has finished."""
-    rows = [row for cell in run.cells if cell.key == key for row in _fine(run.images(cell)).to_pylist()]
-    return finishers(key, rows, run.plan.done_at)
-
-
-def _fine(images: pa.Table) -> pa.Table:
-    return images.filter(pc.equal(images["status"], "ok"))
+    cell = next((cell for cell in run.cells if cell.key == key), None)
+    return {} if cell is None else finishers(key, run.images(cell), run.plan.done_at)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import torch
 from torch import nn
 
@@ -23,7 +24,7 @@ from ..models import ready
 from ..models.folding import fold
 from ..models.mixed import Mixed
 from ..results.timings import Timing
-from ..runtime import Cell, Numerics, Shard, Store, Unit
+from ..runtime import SCHEMAS, Cell, Numerics, Shard, Store, Unit
 from .referee import Referee
 from .rows import row_of
 from .worst_so_far import Left, left_by
@@ -70,7 +71,7 @@ class Worker:
             Store(self.folder).add(cell, shard)
             left_over += left_by(cell, shard.images)
             if len(unit.steps) > 1:
-                finished |= finishers(cell.key, shard.images, self.done_at)
+                finished |= finishers(cell.key, pa.Table.from_pylist(shard.images, SCHEMAS["images"]), self.done_at)
         return unit, timings, left_over
 
     def evaluate(self, cell: Cell, ids: Sequence[str], decode: Callable[[str], Sample] | None = None) -> Shard:
@@ -152,10 +153,12 @@ def _evaluate(referee: Referee, samples: Sequence[Sample]) -> Shard:
     return shard
 
 
-def finishers(key: str, rows: Iterable[Mapping[str, Any]], done_at: float) -> dict[str, str]:
+def finishers(key: str, images: pa.Table, done_at: float) -> dict[str, str]:
     """Return the images that a cell left without correct pixels, or with as few as count as none."""
-    known = (row for row in rows if row["status"] == "ok" and row["valid"])  # earlier versions did not count
-    return {row["image"]: key for row in known if few(row["correct"], row["valid"], done_at)}
+    counted = pc.greater(images["valid"], 0)  # null in what earlier versions wrote
+    known = images.filter(pc.and_(pc.equal(images["status"], "ok"), counted))
+    finished = few(known["correct"].to_numpy(), known["valid"].to_numpy(), done_at)
+    return dict.fromkeys(known["image"].filter(pa.array(finished)).to_pylist(), key)
 
 
 def _spared(id_: str, seed: int, finisher: str) -> dict[str, object]:

@@ -19,6 +19,7 @@ from tests.rooms.competition.contests import MODELS, QUIET, compete, rows
 from segstress.competition.select import ID_TYPE, Candidates, Rule
 from segstress.competition.thresholds import any_size
 from segstress.contests import stream as streaming
+from segstress.contests import stream_work
 from segstress.contests.compete import Competition, add, begin, reopen
 from segstress.contests.plan import read_contest
 from segstress.contests.stream_total import StreamTotal
@@ -108,7 +109,8 @@ def test_a_stopped_stream_goes_on_and_ends_the_same(tmp_path: Path, monkeypatch:
 
         competition = started(tmp_path / f"stopped-{stop}")
         with monkeypatch.context() as patched:
-            patched.setattr(streaming, "write", stopping)
+            for module in (streaming, stream_work):  # the whole total, and those of units
+                patched.setattr(module, "write", stopping)
             with suppress(KeyboardInterrupt):
                 competition.stream(QUIET, ALONE)
         _, total, _ = competition.stream(QUIET, ALONE)

@@ -17,7 +17,8 @@ from ..algorithm import Keep, Seeks, attacks
 from ..losses import Pixels, View
 from ..minimal.step_length import StepLength
 from ..search.feasible import PerImage, per_image
-from ..search.problem import Look, Problem
+from ..search.look import Look
+from ..search.problem import Problem
 
 
 @attacks.register("asma-auto")

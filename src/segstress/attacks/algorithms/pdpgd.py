@@ -46,13 +46,13 @@ class PDPGD:
             extent = allowed.extent(delta)
             ball.update(look.success, extent)
             moments.update(look.gradient)
-            rate = ball.rate * self.fade ** (ball.elapsed(step) if ball.active else step / self.steps)
-            moved = delta + moments.climb(per_image(rate))
-            pull = rate * duals.norm_weight
+            rate = ball.rate * self.fade ** ball.progress(step)
+            moved, pull = delta + moments.climb(per_image(rate)), rate * duals.norm_weight
             if self.prox == "inner":
-                delta = inner_prox(allowed, moved, moments.metric, pull)
+                nearer = inner_prox(allowed, moved, moments.metric, pull)
             else:
-                delta = ball.hold(prox(allowed, moved, moments.metric, pull, near=extent))
+                nearer = prox(allowed, moved, moments.metric, pull, near=extent)
+            delta = ball.hold(nearer)
         return delta
 
     def passes(self) -> tuple[int, int]:

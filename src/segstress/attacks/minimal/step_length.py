@@ -51,8 +51,6 @@ class Clock:
 class GivenRate:
     """Steps of a length that was chosen beforehand, and nothing that holds the delta back: as papers have it."""
 
-    active = False
-
     def __init__(self, allowed: Feasible, steps: int, rate: float) -> None:
         self.rate = allowed.images.new_full((len(allowed.images),), rate)
         self._clock = Clock(self.rate, steps)
@@ -64,6 +62,10 @@ class GivenRate:
     def elapsed(self, step: int) -> PerImage:
         """Return the share of the run since the first success that lies behind a step."""
         return self._clock.elapsed(step)
+
+    def progress(self, step: int) -> float:
+        """Return the share of the whole run that lies behind a step."""
+        return step / self._clock.steps
 
     def hold(self, delta: Deltas) -> Deltas:
         """Return the delta as it is."""
@@ -99,6 +101,10 @@ class TrustBall:
     def elapsed(self, step: int) -> PerImage:
         """Return the share of the run since the first success that lies behind a step once it is taken."""
         return self._clock.elapsed(step + 1)
+
+    def progress(self, step: int) -> float | PerImage:
+        """Return the share of the run that lies behind a step: in a ball, of what is left after the first success."""
+        return self.elapsed(step) if self.active else step / self._clock.steps
 
     def hold(self, delta: Deltas) -> Deltas:
         """Bring the delta back into the ball."""

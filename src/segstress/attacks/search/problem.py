@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -15,51 +14,16 @@ from torch import Tensor, nn
 
 from ...core import BadInput, Batch, Threat, uniform
 from ..losses import Loss, Past, View
-from .feasible import Feasible
+from .feasible import Deltas, Feasible, PerImage
 from .history import History
+from .look import Effect, Look
 from .passes import Seen, balance, mean, read, select, spread, tally
 from .tracker import SmallestTracker, Tracker, suffices
 
-Deltas = Float[Tensor, "b c h w"]
-PerImage = Float[Tensor, " b"]
 Mask = Bool[Tensor, "b h w"]
 Seeks = Literal["damage", "smallness"]
 Keep = Literal["best", "accuracy", "smallest", "last"]
 THRESHOLDS = (0.99, 0.95, 0.9)  # shares of won pixels for which a search for smallness keeps its best
-
-
-class Effect(NamedTuple):
-    """What the predictions of a look were worth; images left out have won, and beat no score."""
-
-    standing: PerImage  # pixels still to be won
-    miou: PerImage
-    damage: PerImage
-    success: Bool[Tensor, " b"]
-
-
-@dataclass(frozen=True)
-class Look:
-    """What one pass showed of every image; those left out show zeros, and damage 1."""
-
-    gradient: Deltas | Float[Tensor, "b 0"]  # uphill, of the loss summed over an image's pixels; empty after a peek
-    loss: PerImage  # the larger, the better for the attacker
-    track: PerImage  # the second loss, on the same logits
-    effect: Callable[[], Effect]  # worked out when first asked for, unless the memory needed it anyway
-
-    @property
-    def damage(self) -> PerImage:
-        """Share of the aimed pixels that are won."""
-        return self.effect().damage
-
-    @property
-    def success(self) -> Bool[Tensor, " b"]:
-        """Whether that is enough."""
-        return self.effect().success
-
-    @property
-    def miou(self) -> PerImage:
-        """Of the prediction against the labels, or against the goal; 0 where only smallness counts."""
-        return self.effect().miou
 
 
 class Problem:
