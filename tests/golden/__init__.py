@@ -42,4 +42,5 @@ Changes:
 - CE in all-corruptions has its interval (issue 18): two more columns for each reference; values stayed.
 - The tables of `attack` have one more figure, nmiou_zero_foreground, NmIoU with background counted as 0 (issue 19);
   values stayed.
+- Out/in in `scores` of `spatial` has its interval (issue 19): two more columns; values stayed.
 """

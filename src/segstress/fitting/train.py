@@ -25,7 +25,7 @@ from ..planning.reading import checked, read_yaml
 from ..runtime import RunOptions
 from ..runtime.addresses import mirror_of
 from ..runtime.elsewhere import named_files
-from ..runtime.executors import ray_cluster
+from ..runtime.executors import needing_ray, ray_cluster
 from ..runtime.launch import launch, leads
 from ..runtime.sharing import share
 from ..training import (
@@ -107,14 +107,15 @@ class TrainingWork:
 def train_on_ray(
     work: TrainingWork, run_options: RunOptions, watcher: Watcher, warn: Callable[[str], None] = lambda message: None
 ) -> Path:
-    """Train on so many actors; they and as many processes of torchrun go on with each other's states."""
+    """Train by Ray Train; its processes and as many of torchrun go on with each other's states."""
 
     def hear(news: Moment | dict[str, Any]) -> None:
         watcher.epoch(news) if isinstance(news, dict) else watcher.step(news)
 
     _refuse_mirror(work.folder)
     cluster = ray_cluster(run_options, work.plan.threads)
-    from ..runtime.ray_training import train_together
+    with needing_ray():
+        from ..runtime.ray_training import train_together
 
     files = named_files(to_plain(work.plan))
     made: Path = train_together(cluster, work, hear, warn, tuple(files))

@@ -12,7 +12,7 @@ from ..core import Region, format_radius
 from ..core.regions.rectangles import Box, Given, Patches
 from ..metrics import metrics
 from ..metrics.counts import ACTUAL
-from ..metrics.intervals import SHARE, Interval, interval, interval_of
+from ..metrics.intervals import SHARE, Interval, difference, interval, interval_of
 from ..metrics.scores import left_out, rce
 from .study import Frame
 
@@ -122,10 +122,22 @@ class LocalResult:
         valid = self.clean["all"][..., ACTUAL].sum()
         return float(inside / valid) if valid else math.nan
 
-    def spread(self, figure: str) -> float:
+    def spread(self, figure: str) -> Interval:
         """Divide damage outside by damage inside, both weighed by their area; NaN without damage inside."""
-        inside = self.rce(figure, "inside") * self.share()
-        return self.rce(figure, "outside") * (1 - self.share()) / inside if inside else math.nan
+        if not {"inside", "outside"} <= self.clean.keys():
+            return NOTHING
+
+        def ratio(weights: np.ndarray) -> np.ndarray:
+            areas = {zone: weights @ self.clean[zone][..., ACTUAL].sum(1) for zone in ("inside", "outside")}
+            damage = {zone: self.lost(figure, zone, weights) * area for zone, area in areas.items()}
+            return np.where(damage["inside"] == 0, np.nan, damage["outside"] / damage["inside"])
+
+        return interval_of(ratio, len(self.clean["all"]))
+
+    def gain(self, other: LocalResult, figure: str, zone: str) -> Interval:
+        """Return by how much a figure is higher here than in another result of the same images, with its interval."""
+        first, second = self.counts(zone), other.counts(zone)
+        return NOTHING if first is None or second is None else difference(first, second, metrics.get(figure))
 
     def empty(self, zone: str) -> int:
         """Count images without a pixel in the zone: left out of its figures."""

@@ -6,11 +6,9 @@ import os
 import pickle
 import secrets
 import shutil
-import socket
 import sys
 import tempfile
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -132,31 +130,6 @@ def unpack(luggage: Luggage, files: Files) -> Callable[..., Any]:
     lay_out(files, luggage.home)
     work: Callable[..., Any] = pickle.loads(luggage.work)
     return work
-
-
-class Seat:
-    """The place of one process among those that train together; the driver hears what it tells meanwhile."""
-
-    def __init__(self) -> None:
-        self.untold: deque[Any] = deque()
-
-    def address(self) -> tuple[str, int]:
-        """Return where the others can meet this process."""
-        with socket.create_server(("", 0)) as server:
-            return socket.gethostbyname(socket.gethostname()), server.getsockname()[1]
-
-    def work(self, luggage: Luggage, files: Files, variables: Mapping[str, str]) -> Any:
-        """Do the work as one of torchrun's processes would."""
-        os.environ.update(variables)
-        work = unpack(luggage, files)
-        folder: Path = work.folder  # type: ignore[attr-defined]
-        if not (folder / luggage.token).exists():
-            raise BadInput(f"{HOST} does not reach {folder}; processes that train together need one folder")
-        return work(self.untold.append)
-
-    def news(self) -> list[Any]:
-        """Return what was told since the last time."""
-        return [self.untold.popleft() for _ in range(len(self.untold))]
 
 
 class Station:

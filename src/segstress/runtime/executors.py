@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -42,13 +43,21 @@ def start_ray(run_options: RunOptions, threads: int, warn: Callable[[str], None]
 
 def ray_cluster(run_options: RunOptions, threads: int) -> Cluster:
     """Return where Ray's actors live; Ray is an extra, and is imported only where it is asked for."""
-    try:
+    with needing_ray():
         from .ray_cluster import Cluster
-    except ImportError as error:
-        raise BadInput(
-            f"--executor ray: Ray cannot be imported ({error}); pip install 'segstress[ray]', or leave --executor out"
-        ) from error
     return Cluster(run_options.workers, threads, run_options.ray_address, run_options.gpus_per_worker)
+
+
+@contextmanager
+def needing_ray() -> Iterator[None]:
+    """Say in one line what is missing where Ray, or Ray Train, cannot be imported."""
+    try:
+        yield
+    except ImportError as error:
+        reason = str(error).splitlines()[0]
+        raise BadInput(
+            f"--executor ray: Ray cannot be imported ({reason}); pip install 'segstress[ray]', or leave --executor out"
+        ) from error
 
 
 EXECUTORS = {"local": start_local, "ray": start_ray}

@@ -1,9 +1,10 @@
-"""Run a training function where it was started: alone here, or as one of torchrun's processes."""
+"""Run a training function where it was started: alone here, or as one of torchrun's or Ray Train's processes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
@@ -24,9 +25,19 @@ def launch(work: Callable[[str], T], device: str = "cpu", threads: int = 1) -> T
     if "TORCHELASTIC_RUN_ID" not in os.environ:
         return work(device)
     graphics = device.startswith("cuda")
-    distributed.init_process_group("nccl" if graphics else "gloo")
-    try:
+    with joined("nccl" if graphics else "gloo"):
         return work(f"cuda:{os.environ['LOCAL_RANK']}" if graphics else device)
+
+
+@contextmanager
+def joined(backend: str) -> Iterator[None]:
+    """Join this process to the others, unless whoever started them has done so."""
+    if distributed.is_initialized():
+        yield
+        return
+    distributed.init_process_group(backend)
+    try:
+        yield
     finally:
         distributed.destroy_process_group()
 

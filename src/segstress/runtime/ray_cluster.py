@@ -1,4 +1,4 @@
-"""The one file that knows Ray: reach a cluster or start one here, hire actors, send and fetch, notice who died."""
+"""What Ray is asked for: reach a cluster or start one here, hire actors, send and fetch, notice who died."""
 
 from __future__ import annotations
 
@@ -54,10 +54,9 @@ class Cluster:
         rooms = [there.get("CPU", 1) // self.threads, *([there.get("GPU", 0) // self.gpus] if self.gpus else ())]
         return self.workers or max(1, int(min(rooms)))
 
-    def hire(self, station: type, calls: int = 1) -> Any:
-        """Return a new actor, which begins as soon as there is room and answers so many calls at a time."""
-        options = {"num_cpus": self.threads, "num_gpus": self.gpus, "max_concurrency": calls}
-        return ray.remote(station).options(**options).remote()
+    def hire(self, station: type) -> Any:
+        """Return a new actor, which begins as soon as there is room."""
+        return ray.remote(station).options(num_cpus=self.threads, num_gpus=self.gpus).remote()
 
     def no_room(self, seconds: float) -> BadInput:
         """Return what is to be said when nobody found room for so long."""

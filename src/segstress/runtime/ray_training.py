@@ -1,23 +1,32 @@
-"""Training on Ray: actors that are to each other what torchrun's processes are, so that either goes on with a state.
-
-Ray Train would bring pandas and tensorboardX, and a loop and checkpoints of its own; a few variables are all that
-torch.distributed asks for."""
+"""Training on Ray Train: its workers are to each other what torchrun's are, so either goes on with a state."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+import os
+import shutil
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+import ray
+from ray.exceptions import RayError
+from ray.train import FailureConfig, RunConfig, ScalingConfig, TrainingFailedError, UserCallback
+from ray.train.torch import TorchTrainer
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
 from ..core import BadInput
-from .elsewhere import Seat, pack, reach_token, read_files
-from .ray_cluster import Cluster, Died, dismiss, fetch, first_ready, send
+from ..core.files import HOST
+from .elsewhere import pack, reach_token, read_files, unpack
+from .launch import leads
+from .ray_cluster import Cluster, fetch, send
 
 ATTEMPTS = 3  # times that processes may die before training is left to the next command
 PATIENCE = 300.0  # seconds until all must be ready: there is room, and torch is imported
-GRACE = 10.0  # seconds until the death of a process is known, after others have lost it
-LOOK = 0.5  # seconds between two looks at what the first process tells
+LOSS = ("health check", "gloo/transport", "NCCL")  # in what Ray Train and torch say where a process is gone
+LOOK = 0.5  # seconds between two looks at what is told
 
 
 class Training(Protocol):
@@ -31,6 +40,58 @@ class Training(Protocol):
         """Train; tell how it goes."""
 
 
+class Noticeboard:
+    """An actor on which processes pin what the driver is to hear."""
+
+    def __init__(self) -> None:
+        self.unread: deque[tuple[str, Any]] = deque()
+
+    def pin(self, kind: str, news: Any = None) -> None:
+        """Add a note."""
+        self.unread.append((kind, news))
+
+    def read(self) -> list[tuple[str, Any]]:
+        """Return what was pinned since the last time."""
+        return [self.unread.popleft() for _ in range(len(self.unread))]
+
+
+class PinFailures(UserCallback):
+    """Let the driver hear of every failure; Ray Train's controller calls it."""
+
+    def __init__(self, board: Any) -> None:
+        self.board = board
+
+    def after_exception(self, run_context: Any, worker_exceptions: Mapping[int, Exception]) -> None:
+        """Pin that processes failed."""
+        errors = worker_exceptions.values()
+        reasons = [str(error).splitlines()[0] for error in errors if not _lost(error)]
+        reason = reasons[0] if reasons else "a process died"
+        self.board.pin.remote("failed", reason)
+
+
+def _lost(error: Exception) -> bool:
+    """Tell whether a process is gone, or another one has missed it."""
+    return isinstance(error, RayError) or any(words in str(error) for words in LOSS)
+
+
+def work_together(given: Mapping[str, Any]) -> None:
+    """Do as one of torchrun's processes would: Ray Train has set their variables and joined the processes."""
+    os.environ["TORCHELASTIC_RUN_ID"] = "ray"
+    board = given["board"]
+    board.pin.remote("begun")
+    try:
+        work = unpack(given["luggage"], ray.get(given["files"]))
+        folder: Path = work.folder  # type: ignore[attr-defined]
+        if not (folder / given["luggage"].token).exists():
+            raise BadInput(f"{HOST} does not reach {folder}; processes that train together need one folder")
+        made = work(lambda news: board.pin.remote("news", news))
+    except BadInput as error:  # another attempt would end the same
+        ray.get(board.pin.remote("refused", error))
+        raise
+    if leads():
+        ray.get(board.pin.remote("made", made))
+
+
 def train_together(
     cluster: Cluster,
     work: Training,
@@ -41,57 +102,93 @@ def train_together(
     """Return what the first process does; where one dies, all begin again from the last state."""
     cluster.connect()
     with reach_token(work.folder) as token:
-        sent_along = send(pack(work, cluster.threads, token)), send(read_files(files) if cluster.address else {})
-        for _ in range(ATTEMPTS):
-            seats = [cluster.hire(Seat, calls=2) for _ in range(cluster.room())]
-            try:
-                return _follow(seats, _begin(cluster, seats, sent_along), hear)
-            except Died as error:
-                warn(f"{error}: all processes begin again from the last state")
-            finally:
-                for seat in seats:
-                    dismiss(seat)
-    raise BadInput(f"processes died {ATTEMPTS} times; the same command goes on from the last state")
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        board = ray.remote(Noticeboard).options(num_cpus=0, scheduling_strategy=here).remote()
+        needs = {"CPU": cluster.threads, **({"GPU": cluster.gpus} if cluster.gpus else {})}
+        notes = work.folder / f"{token}-train"  # Ray Train's own, of no use afterwards
+        trainer = TorchTrainer(
+            work_together,
+            train_loop_config={
+                "luggage": pack(work, cluster.threads, token),
+                "files": send(read_files(files) if cluster.address else {}),
+                "board": board,
+            },
+            scaling_config=ScalingConfig(
+                num_workers=cluster.room(), use_gpu=cluster.gpus > 0, resources_per_worker=needs
+            ),
+            run_config=RunConfig(
+                name=notes.name,
+                storage_path=str(work.folder.absolute()),
+                failure_config=FailureConfig(max_failures=ATTEMPTS - 1),
+                callbacks=[PinFailures(board)],  # type: ignore[list-item]  # stubs are of Ray Train 1
+            ),
+        )
+        try:
+            return Fit(trainer, cluster, board, hear, warn).made()
+        finally:
+            shutil.rmtree(notes, ignore_errors=True)
 
 
-def _begin(cluster: Cluster, seats: list[Any], sent_along: tuple[Any, Any]) -> list[Any]:
-    """Let all begin once there is room for every one; return the references to their answers."""
-    addresses = [seat.address.remote() for seat in seats]
-    for reference in addresses:
-        if not first_ready([reference], PATIENCE):
-            raise cluster.no_room(PATIENCE)
-    host, port = fetch(addresses[0])
-    variables = {
-        "TORCHELASTIC_RUN_ID": "ray",
-        "MASTER_ADDR": host,
-        "MASTER_PORT": str(port),
-        "WORLD_SIZE": str(len(seats)),
-    }
-    return [
-        seat.work.remote(*sent_along, {**variables, "RANK": str(rank), "LOCAL_RANK": str(0 if cluster.gpus else rank)})
-        for rank, seat in enumerate(seats)
-    ]
+class Fit:
+    """A fit of Ray Train in a thread, followed by what its processes pin."""
 
+    def __init__(
+        self,
+        trainer: TorchTrainer,
+        cluster: Cluster,
+        board: Any,
+        hear: Callable[[Any], None],
+        warn: Callable[[str], None],
+    ) -> None:
+        self.trainer, self.cluster, self.board, self.hear, self.warn = trainer, cluster, board, hear, warn
+        self.waiting_since: float | None = time.monotonic()  # until a process has begun
+        self.failures, self.error = 0, ""
+        self.answer: Any = None
 
-def _follow(seats: list[Any], running: list[Any], hear: Callable[[Any], None]) -> Any:
-    """Hear what the first process tells until all are done."""
-    waiting = list(running)
-    while waiting:
-        for reference in first_ready(waiting, LOOK):
-            _check(reference, running)
-            waiting.remove(reference)
-        for news in fetch(seats[0].news.remote()):
-            hear(news)
-    return fetch(running[0])
+    def made(self) -> Any:
+        """Return what the first process made."""
+        thread = threading.Thread(target=self._fit, daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(LOOK)
+                self._read()
+            self._read()  # what was pinned last
+        except BaseException:
+            ray.shutdown()  # ends controller and processes; nothing else does
+            raise
+        if self.error:
+            raise BadInput(
+                f"processes failed {self.failures} times ({self.error}); the same command goes on from the last state"
+            )
+        return self.answer
 
+    def _fit(self) -> None:
+        try:
+            self.trainer.fit()
+        except (TrainingFailedError, RayError) as error:
+            self.error = self.error or str(error).splitlines()[0]
 
-def _check(reference: Any, running: list[Any]) -> None:
-    """Raise what went wrong in a process; where it only lost another one, that one's death."""
-    try:
-        fetch(reference)
-    except RuntimeError:
-        for other in running:
-            if first_ready([other], GRACE):
-                with suppress(RuntimeError):
-                    fetch(other)
-        raise
+    def _read(self) -> None:
+        """Take up what was pinned."""
+        for kind, news in fetch(self.board.read.remote()):
+            match kind:
+                case "begun":
+                    self.waiting_since = None
+                case "news":
+                    self.hear(news)
+                case "made":
+                    self.answer, self.error = news, ""
+                case "failed":
+                    self._count(news)
+                case "refused":
+                    raise news
+        if self.waiting_since is not None and time.monotonic() - self.waiting_since > PATIENCE:
+            raise self.cluster.no_room(PATIENCE)
+
+    def _count(self, reason: str) -> None:
+        """Take note of a failure, after which Ray Train begins again."""
+        self.failures += 1
+        self.waiting_since, self.error = time.monotonic(), reason
+        if self.failures < ATTEMPTS:
+            self.warn(f"{reason}: all processes begin again from the last state")

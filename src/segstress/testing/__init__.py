@@ -9,7 +9,9 @@ from .losses import check_loss
 from .metrics import check_metric
 from .models import check_model
 from .regions import check_region
+from .reporting import check_figure, check_table
 from .settings import check_settings
+from .studies import toy_study
 from .targets import check_target
 from .toys import linear_model, smallest_radius, toy_batch, toy_model
 from .training import check_optimiser, check_recipe, check_schedule
@@ -20,6 +22,7 @@ __all__ = [
     "check_concordance",
     "check_corruption",
     "check_dataset",
+    "check_figure",
     "check_format",
     "check_loss",
     "check_metric",
@@ -29,10 +32,12 @@ __all__ = [
     "check_region",
     "check_schedule",
     "check_settings",
+    "check_table",
     "check_target",
     "checks_of",
     "linear_model",
     "smallest_radius",
     "toy_batch",
     "toy_model",
+    "toy_study",
 ]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import sample_study
 
@@ -17,65 +15,14 @@ from segstress.reports.minimal.page import write_minimal
 from segstress.reports.study.report import write
 from segstress.results.local import LocalResult
 from segstress.results.minimal import MinimalResult
-from segstress.results.rows import ImageRow, ImageRows
-from segstress.results.study import Objects, Outcome, Study
+from segstress.results.study import Study
+from segstress.testing.studies import failed_study, toy_study, untrue_study
 
 EVIL = "<script>alert(1)</script>"
 
 
-def random_study(classes: int, images: int = 3) -> Study:
-    """Counts of random maps."""
-    draw = np.random.default_rng(classes)
-
-    def counted() -> np.ndarray:
-        actual = draw.integers(0, 50, (images, classes))
-        actual[:, 0] += 1
-        hits = draw.integers(0, actual + 1)
-        return np.stack([hits, hits + draw.integers(0, 5, actual.shape), actual], -1)
-
-    ids = tuple(f"image-{number}" for number in range(images))
-    rows = ImageRows.of(ImageRow(id_, "any", "ok", "", 0.03, 0.03, 1.0, 9.0, 0.5, 3, 3) for id_ in ids)
-    counts, everyone = {("any", "all"): counted()}, np.ones(images, dtype=bool)
-    outcome = Outcome("x", "", "attack", ("any",), counts, {}, everyone, rows)
-    nothing = np.zeros(0, dtype=np.int64)
-    return Study(
-        model="m",
-        data="d",
-        eps=8 / 255,
-        threat="linf 8/255",
-        classes=tuple(f"class {number}" for number in range(classes)),
-        background=None,
-        void="255",
-        palette=tuple((n % 256, 0, 0) for n in range(classes)),
-        ids=ids,
-        clean={"all": counted()},
-        clean_answered=everyone,
-        outcomes=(outcome,),
-        objects=Objects(nothing, nothing, nothing, nothing, {"x": nothing}, {"x": nothing}),
-        frames=(),
-        warnings=(),
-        provenance={"seed": "0"},
-    )
-
-
-def failing() -> Study:
-    """Every attack failed on every image."""
-    study = random_study(3)
-    failed = {"status": "error", "message": "no gradient", "size": math.nan}
-    rows = ImageRows.of(replace(row, **failed) for row in study.outcomes[0].rows)
-    empty = {key: 0 * table for key, table in study.outcomes[0].counts.items()}
-    nobody = np.zeros(3, dtype=bool)
-    return replace(study, outcomes=(replace(study.outcomes[0], answered=nobody, rows=rows, counts=empty),))
-
-
-def untrue() -> Study:
-    """No image has a truth, so that every figure is NaN."""
-    study = random_study(3)
-    return replace(study, clean={"all": 0 * study.clean["all"]}, clean_answered=np.zeros(3, dtype=bool))
-
-
 def local(**changes: object) -> LocalResult:
-    counts = random_study(3).clean["all"][:1]
+    counts = toy_study(3).clean["all"][:1]
     zones = {"all": counts, "inside": counts, "outside": counts}
     return replace(LocalResult("m", "d", "fog", 3.0, 0, 0, "box", None, "any", zones, zones), **changes)
 
@@ -104,15 +51,15 @@ def scripted(study: Study) -> Study:
     return replace(study, classes=classes, outcomes=outcomes, objects=objects, frames=frames, **words)
 
 
-nothing = {"all": 0 * random_study(3).clean["all"]}
+nothing = {"all": 0 * toy_study(3).clean["all"]}
 CASES: dict[str, tuple[Callable[[Path], Path], str]] = {
-    "errors": (studies(failing()), "INCOMPLETE"),
-    "nan": (studies(untrue()), "no image has both a prediction and a truth"),
-    "one image": (studies(random_study(3, images=1)), "all of 1 image answered"),
-    "one image, one model more": (studies(random_study(3, 1), replace(random_study(3, 1), model="n")), "n on d"),
-    "one class": (studies(random_study(1)), "class 0"),
-    "150 classes": (studies(random_study(150)), "The first 100 of 150 rows"),
-    "no attack": (studies(replace(random_study(3), outcomes=(), threat="")), "nothing was done to them"),
+    "errors": (studies(failed_study()), "INCOMPLETE"),
+    "nan": (studies(untrue_study()), "no image has both a prediction and a truth"),
+    "one image": (studies(toy_study(3, images=1)), "all of 1 image answered"),
+    "one image, one model more": (studies(toy_study(3, 1), replace(toy_study(3, 1), model="n")), "n on d"),
+    "one class": (studies(toy_study(1)), "class 0"),
+    "150 classes": (studies(toy_study(150)), "The first 100 of 150 rows"),
+    "no attack": (studies(replace(toy_study(3), outcomes=(), threat="")), "nothing was done to them"),
     "scripts": (studies(scripted(sample_study.study(images=6))), "&lt;script&gt;"),
     "local: one image": (lambda folder: write_local(folder, "t", [local()], ()), "1 image, 1 result"),
     "local: nan": (

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from segstress.core import regions
-from segstress.metrics.intervals import Interval
+from segstress.metrics import metrics
+from segstress.metrics.intervals import Interval, difference
 from segstress.reports.kit import Drawing, PageFiles
 from segstress.reports.local.all_corruptions import all_corruptions
 from segstress.reports.local.ensemble import Step, drawing, reversed_roles, sweep
@@ -68,15 +69,15 @@ def test_scores_and_relative_losses():
     assert damaged.share() == pytest.approx(6 / 20)
     assert damaged.empty("inside") == 1
     assert damaged.empty("outside") == 0
-    assert damaged.spread("accuracy") == 0
-    assert math.isnan(spot((4, 2)).spread("accuracy")), "without damage inside there is no ratio"
+    assert damaged.spread("accuracy").value == 0
+    assert math.isnan(spot((4, 2)).spread("accuracy").value), "without damage inside there is no ratio"
 
 
 def test_out_over_in_weighs_each_side_by_its_area():
     damaged = spot((3, 0))
     damaged.perturbed["outside"][1, 0, 0] -= 2
     inside, outside = 3 / 6, 2 / 10  # of the right pixels, lost
-    assert damaged.spread("accuracy") == pytest.approx(outside * (14 / 20) / (inside * (6 / 20)))
+    assert damaged.spread("accuracy").value == pytest.approx(outside * (14 / 20) / (inside * (6 / 20)))
 
 
 def test_the_headline_names_the_worst_damage():
@@ -140,6 +141,33 @@ def test_best_single_attack_and_all_together():
     assert row[8].value == found[1].score("mean_accuracy", "outside")
     assert row[9].value == found[3].score("mean_accuracy", "outside")
     assert row[9].value < row[8].value < row[7].value
+    assert row[-1].value == pytest.approx(row[9].value - row[8].value)
+    expected = difference(found[3].perturbed["outside"], found[1].perturbed["outside"], metrics.get("mean_accuracy"))
+    assert (row[-1].low, row[-1].high) == (expected.low, expected.high), "in pairs, of the same images"
+
+
+def test_out_over_in_has_an_interval_over_images():
+    def result(lost):
+        """Images of 10 right pixels inside and 20 outside, of which so many are lost."""
+        zones = {
+            zone: np.array([[[area, area, area], [1, 1, 1]] for _ in lost])
+            for zone, area in (("inside", 10), ("outside", 20), ("all", 30))
+        }
+        perturbed = {zone: table.copy() for zone, table in zones.items()}
+        for number, (inside, outside) in enumerate(lost):
+            perturbed["inside"][number, 0, 0] -= inside
+            perturbed["outside"][number, 0, 0] -= outside
+        return replace(spot(), clean=zones, perturbed=perturbed)
+
+    alike = result([(4, 2)] * 6).spread("accuracy")
+    assert alike.value == pytest.approx(2 / 4), "pixels lost outside for each that is lost inside"
+    assert (alike.low, alike.high) == pytest.approx((0.5, 0.5), abs=1e-6)
+    apart = result([(4, 1), (4, 3), (4, 2), (4, 0), (4, 4), (4, 2)]).spread("accuracy")
+    assert apart.value == pytest.approx(0.5)
+    assert 0 < apart.low < 0.4 < 0.6 < apart.high
+    (row, *_) = scores([result([(4, 1), (4, 3)])]).rows
+    keys = [column.key for column in scores([]).columns]
+    assert row[keys.index("spread_low")] < row[keys.index("spread")] < row[keys.index("spread_high")]
 
 
 def test_the_page_says_once_what_every_row_says():

@@ -86,10 +86,67 @@ def kill_tree(process: int) -> None:
         os.kill(process, signal.SIGKILL)
 
 
+def below(process: int) -> list[int]:
+    """All processes that one has started, and those that they have."""
+    with suppress(OSError):
+        children = map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())
+        return [each for child in children for each in (child, *below(child))]
+    return []
+
+
+def kill_one(process: int, name: bytes) -> None:
+    """Kill one process of that name below another, as soon as there is one."""
+    for _ in range(6000):
+        for other in below(process):
+            with suppress(OSError):
+                if name in Path(f"/proc/{other}/cmdline").read_bytes():
+                    os.kill(other, signal.SIGKILL)
+                    return
+        time.sleep(0.01)
+    raise AssertionError(f"no process {name.decode()} was there to be killed")
+
+
+@pytest.mark.slow
+def test_ray_train_begins_again_where_a_process_was_killed(quick, tmp_path):
+    pytest.importorskip("ray.train")
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(yaml.safe_dump(to_plain(quick(**{**STEP, "epochs": 40, "save_every": 1, "batch_size": 4}))))
+    command = [Path(sys.executable).parent / "segstress", "train", plan, "--executor", "ray", "--workers", "2"]
+
+    def start(name: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*command, "--out", tmp_path / name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    start("whole").communicate()
+    process = start("killed")
+    while not (tmp_path / "killed" / "state.safetensors").exists() and process.poll() is None:
+        time.sleep(0.01)
+    kill_one(process.pid, b"ray::RayTrainWorker")
+    said, _ = process.communicate()
+    assert process.returncode == 0, said
+    assert "a process died: all processes begin again from the last state" in said
+    last = [(tmp_path / name / "last.safetensors").read_bytes() for name in ("whole", "killed")]
+    assert last[0] == last[1]
+    assert not list((tmp_path / "killed").glob(".reached-*")), "what Ray Train writes of its own is removed"
+
+
+@pytest.mark.slow
+def test_ray_train_says_what_is_wrong_in_one_line_and_tries_it_once(quick, tmp_path):
+    pytest.importorskip("ray.train")
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(yaml.safe_dump(to_plain(quick(**{**STEP, "batch_size": 3}))))
+    command = [Path(sys.executable).parent / "segstress", "train", plan, "--executor", "ray", "--workers", "2"]
+    done = subprocess.run([*command, "--out", tmp_path / "odd"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "begin again" not in done.stderr + done.stdout
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+
+
 @pytest.mark.slow
 def test_ray_and_torchrun_go_on_with_each_others_states(quick, tmp_path):
     """Two processes of either make the same bytes, and so does one that goes on where the other was killed."""
-    pytest.importorskip("ray")
+    pytest.importorskip("ray.train")
     plan = tmp_path / "plan.yaml"
     plan.write_text(yaml.safe_dump(to_plain(quick(**{**STEP, "epochs": 12, "save_every": 1, "batch_size": 4}))))
     segstress = [Path(sys.executable).parent / "segstress", "train", plan]
