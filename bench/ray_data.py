@@ -3,8 +3,6 @@
     python bench/ray_data.py                            # 8,192 images, three alternating runs of both
     python bench/ray_data.py --images 100 --repeats 1   # only to see that it works: one unit, so one worker of ours
 
-Ray Data needs pandas, which segstress does not: use an environment of its own, with segstress[ray] and pandas.
-
 Both read the same Parquet files and do the same with an image: decode it, let both models look, compare their maps,
 keep candidates and histograms; what they come to must be equal. Ours also writes every unit's total to a file, so that
 a kill costs little; Ray Data's totals go to the driver alone. Every run has a process, and a Ray, of its own. A quarter
@@ -17,7 +15,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import hashlib
-import importlib.util
 import io
 import json
 import os
@@ -57,7 +54,6 @@ SIDE = 64  # pixels of an image
 ROWS = 256  # of a file, and of what an actor of Ray Data takes at a time
 PART = 4  # the small pool is so small a part of the whole one
 SAMPLING = 0.25  # seconds between two looks at the CPU time of a run's processes
-NEEDED = "Ray Data needs pandas, found none: pip install pandas in an environment of its own, with segstress[ray]"
 
 
 class Cost(NamedTuple):
@@ -228,9 +224,6 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--one", nargs=2, metavar=("WAY", "POOL"))
     given = parser.parse_args()
-    if importlib.util.find_spec("pandas") is None:
-        print(NEEDED, file=sys.stderr)
-        raise SystemExit(2)
     if given.one:
         run(given.one[0], Path(given.one[1]))
     else:

@@ -19,7 +19,8 @@ from torch import nn
 from torch.nn import functional
 
 from segstress.core import Batch
-from segstress.fitting.train import read_training_plan, task_of
+from segstress.fitting.plan import read_training_plan
+from segstress.fitting.train import task_of
 from segstress.training import Checkpoints, Loop
 
 LIMIT = 1.10  # of the ratio

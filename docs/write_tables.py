@@ -20,7 +20,7 @@ from segstress.contests.plan import Contest
 from segstress.core import BALLS, BadInput
 from segstress.corruptions import corruptions
 from segstress.corruptions.suites import SUITES
-from segstress.fitting.train import TrainingPlan
+from segstress.fitting.plan import TrainingPlan
 from segstress.metrics import metrics
 from segstress.planning.battery_files import Battery, batteries, battery
 from segstress.planning.plan import Plan

@@ -20,7 +20,7 @@ from ..evaluation.checkup import check_up
 from ..evaluation.report import report as run_report
 from ..evaluation.verify import Verdict
 from ..evaluation.verify import verify as verify_run
-from ..fitting.train import read_training_plan
+from ..fitting.plan import read_training_plan
 from ..fitting.train import train as carry_out
 from ..models import models as kinds
 from ..runtime import Progress, RunOptions

@@ -68,6 +68,7 @@ class Alone:
     together: Annotated[int, Field(ge=1, le=2**31)] = 2**17  # pixels in a pass, at least one copy's; bounds memory
 
     region: ClassVar[None] = None
+    channels: ClassVar[None] = None
     stage: ClassVar[Stage] = "network"
 
     @model_validator(mode="after")

@@ -55,6 +55,7 @@ class Attack:
 
     stage: ClassVar[Stage] = "network"
     parts: ClassVar[str] = ""
+    channels: ClassVar[None] = None
 
     @model_validator(mode="after")
     def _check(self) -> Attack:

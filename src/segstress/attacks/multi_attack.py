@@ -59,6 +59,7 @@ class MultiAttack:
 
     stage: ClassVar[Stage] = "network"
     parts: ClassVar[str] = ""
+    channels: ClassVar[None] = None
 
     @model_validator(mode="after")
     def _check(self) -> MultiAttack:

@@ -91,7 +91,7 @@ def schema(sort: Annotated[SchemaSort, Argument(help="What to describe.")] = Sch
     Example: segstress schema plan > plan.schema.json
     """
     from ..contests.plan import Contest
-    from ..fitting.train import TrainingPlan
+    from ..fitting.plan import TrainingPlan
     from ..planning.battery_files import Battery
     from ..planning.plan import Plan
     from ..planning.schema import schema_of

@@ -72,7 +72,8 @@ def train(
 
     Example: segstress train --recipe pgd-at --share 0.5 --data shapes:train?count=2000 --epochs 8
     """
-    from ..fitting.train import TrainingWork, read_training_plan, train, train_on_ray
+    from ..fitting.plan import read_training_plan
+    from ..fitting.train import TrainingWork, train, train_on_ray
     from ..runtime.launch import leads
 
     given = {

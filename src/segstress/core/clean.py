@@ -24,6 +24,7 @@ class Clean:
     region: ClassVar[None] = None
     stage: ClassVar[Stage] = "network"
     parts: ClassVar[str] = ""
+    channels: ClassVar[None] = None
 
     def passes(self) -> tuple[int, int]:
         """Count none."""

@@ -116,6 +116,11 @@ class Perturbation(Protocol):
         """The parts of an image that it takes one by one: objects or pixels; empty where it takes the whole."""
         ...
 
+    @property
+    def channels(self) -> int | None:
+        """How many channels an image must have; none = any number."""
+        ...
+
     def passes(self) -> tuple[int, int]:
         """Count the most forwards and backwards that one image costs, or one part of it."""
         ...

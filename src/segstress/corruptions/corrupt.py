@@ -43,6 +43,7 @@ class Corrupt:
 
     threat: ClassVar[None] = None
     parts: ClassVar[str] = ""
+    channels: ClassVar[int] = 3  # colours
 
     @property
     def name(self) -> str:

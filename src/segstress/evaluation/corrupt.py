@@ -16,11 +16,12 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor, nn
 
-from ..core import BadImage, BadInput, Batch, Spec, perturbations
+from ..core import BadImage, BadInput, Batch, Spec
 from ..core.files import write
 from ..core.regions.region import Classes
 from ..corruptions import SUITES, Corrupt, expand
 from ..data import Dataset, stack
+from ..planning.reading import checked
 
 NOBODY = nn.Identity()  # corruptions do not look at the model
 
@@ -133,9 +134,8 @@ def _save(pixels: np.ndarray, path: Path) -> str:
 
 def corrupts(names: Sequence[str], severities: Sequence[float], **options: Any) -> list[Corrupt]:
     """Return every corruption (suites are expanded) at every severity, with the same region and rules."""
-    built = [
-        perturbations.build({"kind": "corrupt", "corruption": name, "severity": severity, **options})
+    return [
+        checked(Corrupt, {"corruption": name, "severity": severity, **options}, "corruption")
         for name in expand(names)
         for severity in severities
     ]
-    return [change for change in built if isinstance(change, Corrupt)]

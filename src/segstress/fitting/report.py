@@ -22,7 +22,7 @@ from ..reports.training.page import write_training
 from ..reports.training.record import TrainingRecord
 from ..results.study import Frame
 from ..training import Checkpoints, recipes
-from .train import TrainingPlan
+from .plan import TrainingPlan
 
 SAMPLES = 4  # images of the page
 

@@ -1,4 +1,4 @@
-"""The straight line of a training: plan, network, recipe, launch, a folder with a model that can be stressed."""
+"""The straight line of a training: network, recipe, launch, a folder with a model that can be stressed."""
 
 from __future__ import annotations
 
@@ -6,22 +6,19 @@ import dataclasses
 import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import yaml
-from pydantic import Field
 from torch import nn
 
-from ..core import BadInput, Seed, import_source, settings, to_plain
+from ..core import BadInput, import_source, to_plain
 from ..core.files import write
-from ..core.quantities import Count, Threads
 from ..data import load as load_data
 from ..models import models
 from ..models.weights import fill
 from ..planning.perturbing import read_perturbation
-from ..planning.reading import checked, read_yaml
+from ..planning.reading import read_yaml
 from ..runtime import RunOptions
 from ..runtime.addresses import mirror_of
 from ..runtime.elsewhere import named_files
@@ -30,7 +27,6 @@ from ..runtime.launch import launch, leads
 from ..runtime.sharing import share
 from ..training import (
     Augmentation,
-    Backbone,
     Checkpoints,
     Moment,
     Recipe,
@@ -43,35 +39,8 @@ from ..training import (
 )
 from ..training.batches import Reader
 from ..training.trainee import Trainee, adapt
-
-Spec = str | dict[str, Any]
-
-
-@settings
-class TrainingPlan:
-    """One training; specs are written as everywhere, `kind:rest?key=value` or a mapping with `kind`."""
-
-    model: Spec = "compact:cnn"  # architecture with fresh weights
-    data: Spec = "shapes:train?count=2000"
-    recipe: Spec = "normal"
-    start: Spec | None = None  # model of the same architecture whose weights training begins with
-    backbone: Backbone | None = None  # weights for the features only
-    optimiser: Spec = "adamw"
-    schedule: Spec = "one-cycle"
-    augmentation: Augmentation = Augmentation()
-    epochs: Count = 12
-    batch_size: Count = 16  # images of a step, over all processes
-    parts: Count = 1  # forward passes by which each process makes its share of a step
-    validation: Spec | None = None  # images that are never trained on
-    probe: Spec | None = None  # short attack under which validation looks as well
-    every: Count = 1  # epochs between validations
-    save_every: Count = 500  # steps between states from which training can go on
-    kept: Annotated[int, Field(ge=0)] = 0  # images held in memory once they are read
-    seed: Seed = 0
-    device: str = "cpu"
-    threads: Threads = 1
-    mixed: bool = False  # bfloat16 where torch thinks it safe
-    plugins: list[str] = Field(default_factory=list)  # modules or files that register more
+from .plan import TrainingPlan
+from .plan import read_training_plan as read_training_plan  # locked claims look for it here
 
 
 def train(plan: TrainingPlan, out: Path, watcher: Watcher | None = None, command: str = "") -> Path:
@@ -193,27 +162,3 @@ def _admit(plan: TrainingPlan, out: Path) -> None:
         if changed:
             raise BadInput(f"{out} holds another training ({'; '.join(changed)}); choose another --out")
     write(path, yaml.safe_dump(plain, sort_keys=False).encode())
-
-
-def training_plans() -> dict[str, str]:
-    """Return the plans that made the zoo, by name: their text."""
-    folder = files("segstress.plans").joinpath("train")
-    return {Path(path.name).stem: path.read_text() for path in folder.iterdir() if path.name.endswith(".yaml")}
-
-
-def read_training_plan(source: str | None, changes: Mapping[str, Any]) -> TrainingPlan:
-    """Read a plan by name or path, with what the command line changes; `share` and `attack` change its recipe."""
-    plain = {**({} if source is None else _read(source)), **changes}
-    inner = {key: plain.pop(key) for key in ("share", "attack") if key in changes}
-    if inner:
-        plain["recipe"] = {**recipes.read(plain.get("recipe", TrainingPlan.recipe)), **inner}
-    return checked(TrainingPlan, plain, "training plan")
-
-
-def _read(source: str) -> dict[str, Any]:
-    known = training_plans()
-    if source in known:
-        return read_yaml(known[source], source)
-    if Path(source).is_file():
-        return read_yaml(Path(source).read_text(), source)
-    raise BadInput(f"no training plan '{source}'; expected a YAML file or one of {', '.join(sorted(known))}")

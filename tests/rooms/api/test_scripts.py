@@ -65,20 +65,14 @@ MEMORY = """
 """
 
 
-def test_a_model_of_a_script_resumes_and_is_reported_elsewhere(tmp_path):
+def test_a_model_of_a_script_resumes_and_is_reported_elsewhere(tmp_path, segstress):
     first = run(tmp_path, MEMORY)
     assert first.returncode == 0, first.stderr
     written = sorted((tmp_path / "run").rglob("*.parquet"))
     times = [path.stat().st_mtime_ns for path in written]
     assert run(tmp_path, MEMORY).stdout == first.stdout
     assert [path.stat().st_mtime_ns for path in sorted((tmp_path / "run").rglob("*.parquet"))] == times
-    text = "from segstress.cli.main import main; import sys; main(sys.argv[1:])"
-    report, verify = (
-        subprocess.run(
-            [sys.executable, "-c", text, word, "run"], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        for word in ("report", "verify")
-    )
-    assert report.returncode == 0, report.stderr
-    assert verify.returncode == 2
-    assert "lives in the Python process that evaluated it" in verify.stdout + verify.stderr
+    report, verify = segstress("report", "run"), segstress("verify", "run")  # this process has not evaluated it
+    assert report.code == 0, report.err
+    assert verify.code == 2
+    assert "lives in the Python process that evaluated it" in verify.out + verify.err

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from segstress.contests.plan import Contest
-from segstress.fitting.train import TrainingPlan, training_plans
+from segstress.fitting.plan import TrainingPlan, training_plans
 from segstress.planning import read_plan
 from segstress.planning.battery_files import Battery, batteries
 from segstress.planning.papers import paper, papers

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import matplotlib as mpl
 from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.ft2font import FT2Font
 
+from segstress.reports.kit import font
 from segstress.reports.kit.drawing import Drawing, canvas, style
 from segstress.reports.kit.font import LIGHT, WHOLE, families
 
@@ -30,3 +33,19 @@ def test_letters_that_it_lacks_come_from_the_whole_font():
     drawing = Drawing("signs", "Signs", "", figure)
     assert "дорога" in drawing.svg.decode()
     assert drawing.pdf.count(b"/Type /Font ") + drawing.pdf.count(b"/Type /Font\n") >= 2  # one for each alphabet
+
+
+def test_the_copy_is_made_once_and_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    font._add_light.__wrapped__()
+    (kept,) = (tmp_path / "segstress" / "fonts").iterdir()
+    assert kept.read_bytes() == font.light_copy(Path(findfont(WHOLE)))
+    monkeypatch.setattr(font, "light_copy", None)  # whoever made it again would fail
+    font._add_light.__wrapped__()
+
+
+def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path, monkeypatch):
+    (tmp_path / "segstress").write_text("a file where the folder would be")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    font._add_light.__wrapped__()
+    assert Path(findfont(FontProperties(family=LIGHT), fallback_to_default=False)).exists()

@@ -11,7 +11,7 @@ import pytest
 
 from segstress.core import regions
 from segstress.metrics import metrics
-from segstress.metrics.intervals import Interval, difference
+from segstress.metrics.intervals import Interval, difference, interval_of
 from segstress.reports.kit import Drawing, PageFiles
 from segstress.reports.local.all_corruptions import all_corruptions
 from segstress.reports.local.ensemble import Step, drawing, reversed_roles, sweep
@@ -146,28 +146,36 @@ def test_best_single_attack_and_all_together():
     assert (row[-1].low, row[-1].high) == (expected.low, expected.high), "in pairs, of the same images"
 
 
-def test_out_over_in_has_an_interval_over_images():
-    def result(lost):
-        """Images of 10 right pixels inside and 20 outside, of which so many are lost."""
-        zones = {
-            zone: np.array([[[area, area, area], [1, 1, 1]] for _ in lost])
-            for zone, area in (("inside", 10), ("outside", 20), ("all", 30))
-        }
-        perturbed = {zone: table.copy() for zone, table in zones.items()}
-        for number, (inside, outside) in enumerate(lost):
-            perturbed["inside"][number, 0, 0] -= inside
-            perturbed["outside"][number, 0, 0] -= outside
-        return replace(spot(), clean=zones, perturbed=perturbed)
+def lossy(*images):
+    """A result of images with so many right pixels (inside, outside), of which so many are lost."""
+    areas = np.array([area for area, _ in images])
+    lost = np.array([lost for _, lost in images])
+    whole = {"inside": areas[:, 0], "outside": areas[:, 1], "all": areas.sum(1)}
+    gone = {"inside": lost[:, 0], "outside": lost[:, 1], "all": lost.sum(1)}
+    clean = {zone: np.stack([area, area, area], -1)[:, None] for zone, area in whole.items()}
+    perturbed = {zone: table.copy() for zone, table in clean.items()}
+    for zone, table in perturbed.items():
+        table[:, 0, 0] -= gone[zone]
+    return replace(spot(), clean=clean, perturbed=perturbed)
 
-    alike = result([(4, 2)] * 6).spread("accuracy")
+
+def test_out_over_in_has_an_interval_over_images():
+    alike = lossy(*[((10, 20), (4, 2))] * 6).spread("accuracy")
     assert alike.value == pytest.approx(2 / 4), "pixels lost outside for each that is lost inside"
     assert (alike.low, alike.high) == pytest.approx((0.5, 0.5), abs=1e-6)
-    apart = result([(4, 1), (4, 3), (4, 2), (4, 0), (4, 4), (4, 2)]).spread("accuracy")
-    assert apart.value == pytest.approx(0.5)
-    assert 0 < apart.low < 0.4 < 0.6 < apart.high
-    (row, *_) = scores([result([(4, 1), (4, 3)])]).rows
+    images = [((10, 20), (4, 1)), ((30, 5), (4, 3)), ((8, 40), (5, 9)), ((20, 20), (2, 2))]
+
+    def counted_anew(weights):
+        kept = [[image for image, weight in zip(images, draw, strict=True) if weight] for draw in weights]
+        return np.array([lossy(*some).spread("accuracy").value for some in kept])
+
+    apart, expected = lossy(*images).spread("accuracy"), interval_of(counted_anew, len(images))
+    assert (apart.value, apart.low, apart.high) == pytest.approx((expected.value, expected.low, expected.high))
+    assert apart.low < apart.value < apart.high
+    (row, *_) = scores([lossy(*images)]).rows
     keys = [column.key for column in scores([]).columns]
-    assert row[keys.index("spread_low")] < row[keys.index("spread")] < row[keys.index("spread_high")]
+    shown = [row[keys.index(f"spread{end}")] for end in ("", "_low", "_high")]
+    assert shown[1] < shown[0] < shown[2]
 
 
 def test_the_page_says_once_what_every_row_says():

@@ -1,9 +1,8 @@
-"""The bench that compares our units with Ray Data: an actor of it does what a unit does, and it says what it needs."""
+"""The bench that compares our units with Ray Data: an actor of it does what a unit does."""
 
 from __future__ import annotations
 
 import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -41,12 +40,3 @@ def test_an_actor_comes_to_what_a_unit_comes_to(bench, tmp_path: Path) -> None:
     np.testing.assert_array_equal(actor.candidates.images, unit.candidates.images)
     np.testing.assert_array_equal(actor.candidates.scores, unit.candidates.scores)
     np.testing.assert_array_equal(actor.shares.tally, unit.shares.tally)
-
-
-def test_without_pandas_it_says_what_to_install(bench, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(sys, "argv", ["ray_data.py"])
-    monkeypatch.setattr(bench.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(SystemExit) as ended:
-        bench.main()
-    assert ended.value.code == 2
-    assert "pip install pandas" in capsys.readouterr().err

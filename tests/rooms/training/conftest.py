@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from segstress.fitting.train import TrainingPlan, read_training_plan
+from segstress.fitting.plan import TrainingPlan, read_training_plan
 
 NETWORKS = Path(__file__).parent / "networks.py"
 QUICK = {

@@ -7,7 +7,7 @@ import torch
 
 from segstress.core import BadInput, stream
 from segstress.data import Sample
-from segstress.fitting.train import read_training_plan
+from segstress.fitting.plan import read_training_plan
 from segstress.training import Augmentation
 from segstress.training.augmentation import _turn
 

@@ -7,7 +7,8 @@ import torch
 
 from segstress.core import BadInput, stream
 from segstress.data import Sample, load
-from segstress.fitting.train import read_training_plan, train
+from segstress.fitting.plan import read_training_plan
+from segstress.fitting.train import train
 from segstress.training import Augmentation
 from segstress.training.batches import Reader
 from segstress.training.patches import CutMix, PatchDamage, draw_box

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from segstress.fitting.train import read_training_plan, train, training_plans
+from segstress.fitting.plan import read_training_plan, training_plans
+from segstress.fitting.train import train
 from segstress.training import optimisers, schedules
 
 SEMSEG = {"rate": 0.01, "heads": 10.0, "momentum": 0.9, "decay": 1e-4, "power": 0.9, "warm_up": 0.0, "batch": 16}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from segstress.core import to_plain
-from segstress.fitting.train import read_training_plan
+from segstress.fitting.plan import read_training_plan
 from segstress.planning.perturbing import read_perturbation
 from segstress.training import recipes
 

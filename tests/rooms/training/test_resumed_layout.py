@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from segstress.fitting.train import read_training_plan, train
+from segstress.fitting.plan import read_training_plan
+from segstress.fitting.train import train
 from segstress.training.loop import Loop
 
 SMALL = {"batch_size": 8, "data": "shapes:train?count=16&size=32", "validation": "shapes:val?count=4&size=32"}

@@ -12,7 +12,8 @@ from safetensors.torch import load_file, save_file
 
 from segstress import load_model
 from segstress.core import BadInput
-from segstress.fitting.train import read_training_plan, train, training_plans
+from segstress.fitting.plan import read_training_plan, training_plans
+from segstress.fitting.train import train
 from segstress.training import Watcher
 
 from .conftest import NETWORKS

@@ -2,16 +2,23 @@
 
 A PDF carries the letters that it shows, and finding them in a font of six thousand glyphs takes longer than drawing
 the figure. The copy has the letters that our figures use, with the same outlines and widths; for all others
-matplotlib turns to the whole font."""
+matplotlib turns to the whole font. Making it takes half a second, so it is kept in the user's cache."""
 
 from __future__ import annotations
 
+import atexit
+import hashlib
+import io
 import tempfile
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
-from fontTools import subset
 from matplotlib.font_manager import findfont, fontManager
+
+from ...core import digest
+from ...core.files import write
+from ...core.system import cache_folder
 
 WHOLE, LIGHT = "DejaVu Sans", "Segstress Sans"
 LETTERS = (
@@ -26,24 +33,41 @@ NAMES = (1, 4, 16)  # of the family, in a font's table of names
 
 def families() -> list[str]:
     """Return the fonts of a figure in their order."""
-    _light_copy()
+    _add_light()
     return [LIGHT, WHOLE]
 
 
 @cache
-def _light_copy() -> tempfile.TemporaryDirectory[str]:
-    """Make it, once a process; return its folder, which lasts as long."""
+def _add_light() -> None:
+    """Let matplotlib know the light copy, once a process."""
+    whole = Path(findfont(WHOLE))
+    made_of = [hashlib.sha256(whole.read_bytes()).hexdigest(), version("fonttools"), [*map(str, LETTERS)]]
+    path = cache_folder() / "fonts" / f"light-{digest(made_of)}.ttf"
+    if not path.exists():
+        light = light_copy(whole)
+        try:
+            write(path, light)
+        except OSError:  # a home that cannot be written: the copy lasts as long as the process
+            folder = tempfile.TemporaryDirectory(prefix="segstress-font-")
+            atexit.register(folder.cleanup)
+            path = Path(folder.name) / "light.ttf"
+            path.write_bytes(light)
+    fontManager.addfont(path)
+
+
+def light_copy(whole: Path) -> bytes:
+    """Return the font with our letters only, under its own name."""
+    from fontTools import subset  # takes a while, and is needed once
+
     options = subset.Options(recalc_timestamp=False, name_IDs=["*"])
     options.drop_tables += ["FFTM"]  # a time stamp
-    font = subset.load_font(findfont(WHOLE), options)
+    font = subset.load_font(str(whole), options)
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=[letter for letters in LETTERS for letter in letters])
     subsetter.subset(font)
     for record in font["name"].names:
         if record.nameID in NAMES:
             record.string = LIGHT
-    folder = tempfile.TemporaryDirectory(prefix="segstress-font-")
-    path = Path(folder.name) / "light.ttf"
-    font.save(path)
-    fontManager.addfont(path)
-    return folder
+    file = io.BytesIO()
+    font.save(file)
+    return file.getvalue()
