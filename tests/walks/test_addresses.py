@@ -20,12 +20,12 @@ import fsspec
 import pytest
 from tests.conftest import net
 from tests.objects import Objects  # noqa: F401 - registers objects://
+from tests.tables import tables
 
 from segstress.cli.addresses import folders_here
 from segstress.core import BadInput, live
 from segstress.core.live import LivePath
 from segstress.evaluation import evaluate
-from segstress.evaluation.report import report
 from segstress.results.run import Run
 from segstress.results.seal import read_seal
 from segstress.runtime import Progress, RunOptions, addresses, leases, mirrored
@@ -53,11 +53,6 @@ class Number(NamedTuple):
 
 def options(**others) -> RunOptions:
     return RunOptions(workers=1, shard_size=1, **others)
-
-
-def tables(folder: Path) -> dict[str, bytes]:
-    report([folder])
-    return {path.name: path.read_bytes() for path in sorted((folder / "report" / "tables").iterdir())}
 
 
 def assert_equal(address: str, folder: Path) -> None:

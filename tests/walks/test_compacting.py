@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import net
+from tests.tables import tables
 
 from segstress.evaluation import closing, evaluate
-from segstress.evaluation.report import report
 from segstress.evaluation.verify import verify
 from segstress.results.run import Run
 from segstress.results.seal import read_seal
@@ -24,11 +24,6 @@ PLAN = {
     "numerics": {"batch_size": 1},
 }
 SMALL = RunOptions(workers=1, shard_size=1)
-
-
-def tables(folder: Path) -> dict[str, bytes]:
-    report([folder])
-    return {path.name: path.read_bytes() for path in sorted((folder / "report" / "tables").iterdir())}
 
 
 def most_files(folder: Path) -> int:

@@ -73,6 +73,7 @@ def test_localized_on_cityscapes(segstress, tmp_path, streets):
     assert {(row["rce_outside"], row["empty_outside"]) for row in whole} == {("", "1")}
 
 
+@pytest.mark.slow
 def test_multi_attack_on_cityscapes(segstress, tmp_path, streets, brief):
     plan = brief("multi-attack")
     said = segstress("multi-attack", "--model", MODEL, "--data", streets, "--battery", plan, *RUN)
@@ -85,6 +86,7 @@ def test_multi_attack_on_cityscapes(segstress, tmp_path, streets, brief):
     assert max(float(row["rce_outside"]) for row in rows) > 0
 
 
+@pytest.mark.slow
 def test_ensemble_on_cityscapes(segstress, tmp_path, streets, brief):
     members = (MODEL, f"{net('blurred')}?classes=19")
     plan = brief("ensemble")

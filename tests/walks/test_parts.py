@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.conftest import net
+from tests.tables import tables
 
 from segstress.core import BadInput
 from segstress.evaluation import evaluate
 from segstress.evaluation.merge import merge
-from segstress.evaluation.report import report
 from segstress.results.run import Run
 from segstress.results.seal import read_seal
 from segstress.runtime import RunOptions, Shard, read_json, write_json
@@ -31,11 +31,6 @@ PLAN = {
     "perturbations": ["pgd?steps=3", "segpgd?steps=3"],
     "eps": "8/255",
 }
-
-
-def tables(folder: Path) -> dict[str, bytes]:
-    report([folder])
-    return {path.name: path.read_bytes() for path in sorted((folder / "report" / "tables").iterdir())}
 
 
 def part(text: str, **others) -> RunOptions:

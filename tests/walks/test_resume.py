@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import net
+from tests.tables import tables
 
 from segstress.core import BadInput, files
 from segstress.data import Sample
 from segstress.evaluation import evaluate
 from segstress.evaluation.referee import Referee
-from segstress.evaluation.report import report
 from segstress.planning import read_plan
 from segstress.runtime import RunOptions, Shard
 
@@ -28,12 +28,6 @@ PLAN = {
     "perturbations": ["pgd?steps=3", "segpgd?steps=3"],
     "eps": "8/255",
 }
-
-
-def tables(folder: Path) -> dict[str, bytes]:
-    """Every exported table of a run."""
-    report([folder])
-    return {path.name: path.read_bytes() for path in sorted((folder / "report" / "tables").iterdir())}
 
 
 @pytest.fixture(scope="module")

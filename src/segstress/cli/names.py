@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ PLAN = PACKAGE / "planning" / "plan.py"
 def check_names(sort: str, specs: Iterable[Any]) -> None:
     """Refuse a name that nothing in the package registers."""
     names = [_name(spec) for spec in specs if isinstance(spec, str)]
-    known = registered(sort) if names else set()
+    known = registered(sort) if names else frozenset()
     for name in names:
         if name not in known:
             _refuse(sort, name, known)
@@ -76,14 +77,15 @@ def _text(path: Path) -> str:
         return ""
 
 
-def registered(sort: str) -> set[str]:
+@cache
+def registered(sort: str) -> frozenset[str]:
     """Return the names of a sort, and perhaps a few strings more where a file registers its names in a loop."""
-    return {
+    return frozenset(
         name
         for room, registry in REGISTRIES[sort]
         for path in (PACKAGE / room).rglob("*.py")
         for name in _registered(path, registry)
-    }
+    )
 
 
 def fields(path: Path, name: str) -> set[str]:
@@ -129,7 +131,7 @@ def _name(spec: str) -> str:
     return spec.partition("?")[0].partition(":")[0]
 
 
-def _refuse(sort: str, name: str, known: set[str], where: str = "") -> None:
+def _refuse(sort: str, name: str, known: Set[str], where: str = "") -> None:
     close = difflib.get_close_matches(name, sorted(known), n=1)
     advice = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(sorted(known))}"
     raise typer.BadParameter(f"{where}unknown {sort} '{name}'; {advice}")

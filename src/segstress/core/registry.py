@@ -126,9 +126,10 @@ class Registry(Generic[T]):
     def name(self, item: T) -> str:
         """Return the name that says most about an item, with settings that it does not imply: `segpgd(steps=10)`."""
         plain, kind = to_plain(item), type(item)
+        mentioned, defaults = shown(kind), plain_defaults(kind)
         fixed = {name: entry.fixed for name, entry in sorted(self._entries.items()) if entry.make is kind}
         other = {  # settings to mention beside each name
-            name: [key for key in shown(kind) if (plain_defaults(kind) | own).get(key, ...) != plain[key]]
+            name: [key for key in mentioned if (defaults | own).get(key, ...) != plain[key]]
             for name, own in fixed.items()
         }
 

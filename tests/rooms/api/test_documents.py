@@ -56,6 +56,7 @@ def test_pages_of_frameworks_run_by_themselves(page, tmp_path):
     run(ALONE[page], tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("notebook", sorted(ROOT.glob("docs/notebooks/*.ipynb")), ids=lambda path: path.stem)
 def test_notebooks_run_from_top_to_bottom(notebook, tmp_path):
     """As a kernel would: all cells in one namespace; the last expression of a cell must show itself."""

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from textwrap import dedent
 
+import pytest
+
 PLAN = {
     "models": ["compact:cnn-normal"],
     "data": ["shapes:test?count=2&size=24"],
@@ -36,6 +38,7 @@ def test_workers_without_a_guard_are_explained(tmp_path):
     assert sum(line.startswith("Traceback") for line in lines) == 1, "the workers themselves say nothing"
 
 
+@pytest.mark.slow
 def test_workers_behind_a_guard(tmp_path):
     text = f"""
         import segstress

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from dying import Adding, Doubling
 from tests.conftest import net
+from tests.tables import tables
 
 import segstress
 from segstress.core import BadInput
 from segstress.core.files import write
 from segstress.evaluation import evaluate
-from segstress.evaluation.report import report
 from segstress.evaluation.verify import verify
 from segstress.evaluation.worker import Worker
 from segstress.planning import read_plan
@@ -48,11 +48,6 @@ def started():
 def luggage(work) -> Luggage:
     """What a worker is sent off with that does not find the driver's token."""
     return Luggage(pickle.dumps(work), 1, str(Path.cwd()), (), "no such file")
-
-
-def tables(folder: Path) -> dict[str, bytes]:
-    report([folder])
-    return {path.name: path.read_bytes() for path in sorted((folder / "report" / "tables").iterdir())}
 
 
 def test_a_run_on_ray_equals_one_on_worker_processes(tmp_path):

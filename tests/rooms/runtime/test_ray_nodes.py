@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import dying
 import pytest
 from tests.conftest import net
+from tests.tables import tables
 
 from segstress.contests.compete import begin, walk
 from segstress.contests.plan import read_contest
 from segstress.evaluation import evaluate
-from segstress.evaluation.report import report
 from segstress.runtime import Progress, RunOptions
 
 ray = pytest.importorskip("ray")
@@ -49,11 +48,6 @@ def unreached(monkeypatch):
         yield "never written"
 
     monkeypatch.setattr(ray_executor, "reach_token", token)
-
-
-def tables(folder: Path) -> dict[str, bytes]:
-    report([folder])
-    return {path.name: path.read_bytes() for path in sorted((folder / "report" / "tables").iterdir())}
 
 
 def test_a_node_is_lost_and_no_table_changes(cluster, monkeypatch, tmp_path):

@@ -64,6 +64,7 @@ def test_a_bug_is_taken_out_again_and_one_that_does_not_fit_is_refused(tmp_path:
         mutants.Mutant("slip", "code.py", "VALE", "", "").plant(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_bug_whose_tests_are_red_without_it_is_not_killed(tmp_path: Path, monkeypatch, capsys) -> None:
     mutants = planting()
     plant_tree(tmp_path)
