@@ -63,7 +63,7 @@ class _Bounded(yaml.SafeLoader):
 
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
         """Count a node with all that it stands for."""
-        event = self.peek_event()
+        event = self.peek_event()  # type: ignore[no-untyped-call]
         if self.check_event(yaml.AliasEvent):
             if event.anchor in self.anchors and event.anchor not in self.sizes:
                 self._refuse(f"'{event.anchor}' refers to itself", event)

@@ -24,7 +24,7 @@ class Preprocessing:
 
     def __call__(self, images: Images) -> Images:
         """Apply the function; the gradient goes straight through it."""
-        changed: Tensor = StraightThrough.apply(images, self._apply)
+        changed: Tensor = StraightThrough.apply(images, self._apply)  # type: ignore[no-untyped-call]
         return changed
 
     def _apply(self, images: Images) -> Images:

@@ -69,7 +69,7 @@ def expected_error(view: View, first: float, last: float) -> Pixels:
 
 def error_at(view: View, sharpness: Float[Tensor, "b 1 1"]) -> Pixels:
     """Return one minus the probability of the label at one sharpness."""
-    error: Pixels = _Sloped.apply(view.logits, *_error(view, sharpness[:, None]))
+    error: Pixels = _Sloped.apply(view.logits, *_error(view, sharpness[:, None]))  # type: ignore[no-untyped-call]
     return error
 
 
@@ -78,7 +78,7 @@ def soft_miou(view: View, first: float, last: float) -> Float[Tensor, " b"]:
 
     The mean is over true classes and, as in the figure, over those that are only predicted: one pixel is enough, so
     the largest probability of such a class says whether it is there. Towards a goal, only its own classes count."""
-    miou: Float[Tensor, " b"] = _Sloped.apply(view.logits, *_overlap(view, sharpness(view, first, last)[:, None]))
+    miou: Float[Tensor, " b"] = _Sloped.apply(view.logits, *_overlap(view, sharpness(view, first, last)[:, None]))  # type: ignore[no-untyped-call]
     return miou
 
 
