@@ -23,6 +23,8 @@ file of requirements. Other platforms have other archives. `pip install --constr
 | package | version | licence | asked for by | sha256 of its archive |
 |---|---|---|---|---|"""
 NAME = re.compile(r"[A-Za-z0-9._-]+")
+BRACKETS = re.compile(r"[A-Za-z0-9._-]+\[([^\]]*)\]")  # the extras that are asked for
+EXTRA = re.compile(r"extra\s*==\s*[\"']([^\"']+)")
 LONGEST = 60  # characters of a licence
 
 
@@ -33,21 +35,26 @@ def plain(name: str) -> str:
 
 def asked() -> dict[str, str]:
     """Walk from segstress along the requirements of what is installed: package -> who asked for it first."""
-    found, waiting = {}, [("segstress", "")]
+    asked_by, looked = dict[str, str](), set[tuple[str, frozenset[str]]]()
+    waiting = [("segstress", "", frozenset({"*"}))]
     while waiting:
-        name, by = waiting.pop(0)
-        if name in found:
+        name, by, extras = waiting.pop(0)
+        if (name, extras) in looked:
             continue
+        looked.add((name, extras))
         try:
             needs = metadata.requires(name) or []
         except metadata.PackageNotFoundError:
             continue
-        found[name] = by
+        asked_by.setdefault(name, by)
         for need in needs:
-            optional = re.search(r"extra\s*==", need)
-            if not optional or name == "segstress":
-                waiting.append((plain(NAME.match(need)[0]), name))
-    return found
+            optional = EXTRA.search(need)
+            if not optional or optional[1] in extras or "*" in extras:
+                brackets = BRACKETS.match(need)
+                waiting.append(
+                    (plain(NAME.match(need)[0]), name, frozenset(brackets[1].split(",") if brackets else ()))
+                )
+    return asked_by
 
 
 def licence(about: metadata.PackageMetadata) -> str:

@@ -318,7 +318,7 @@ def test_an_s3_server_on_this_machine(s3, segstress, undisturbed, tmp_path, monk
 @pytest.mark.slow
 def test_a_run_on_an_s3_server_is_killed_and_goes_on_from_an_empty_cache(s3, undisturbed, tmp_path):
     address = f"{s3}/killed"
-    doomed = process(address, tmp_path / "first", pause=0.2)
+    doomed = process(address, tmp_path / "first", pause=2.0)  # the address follows every 5 s
     while sum("sums-" in name for name in names(address)) < 4:
         assert doomed.poll() is None
         time.sleep(0.05)
