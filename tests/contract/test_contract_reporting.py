@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from itertools import count
 
 import pytest
 
+from segstress.metrics.intervals import Interval
 from segstress.reports.kit import Column, Drawing, Table, canvas
 from segstress.reports.study.registry import drawings, tables
 from segstress.testing import check_figure, check_table
@@ -49,7 +51,35 @@ def with_keys_twice(assessment):
     return Table("t", "Twice", (Column("same", "One"), Column("same", "Two")), (("a", "b"),))
 
 
-@pytest.mark.parametrize("planted", [accuracy_in_percent, counting, meddling, with_keys_twice, only_of_attacks])
+def never_made(assessment):
+    """A table that nobody sees."""
+    return
+
+
+def beside_its_bounds(assessment):
+    """An interval that does not hold its own value."""
+    wrong = Interval(0.5, 0.9, 1.0)
+    return Table("t", "Accuracy", (Column("accuracy", "Accuracy", "interval"),), ((wrong,),))
+
+
+def without_bounds(assessment):
+    """A number where an interval belongs, which no file can be written of."""
+    return Table("t", "Accuracy", (Column("accuracy", "Accuracy", "interval"),), ((math.nan,),))
+
+
+PLANTED = (
+    accuracy_in_percent,
+    counting,
+    meddling,
+    with_keys_twice,
+    only_of_attacks,
+    never_made,
+    beside_its_bounds,
+    without_bounds,
+)
+
+
+@pytest.mark.parametrize("planted", PLANTED)
 def test_planted_bug_turns_the_contract_of_tables_red(planted):
     with pytest.raises((AssertionError, IndexError)):
         check_table(planted)

@@ -68,6 +68,11 @@ class TrainingWork:
     folder: Path
     command: str = ""
 
+    @property
+    def device(self) -> str:
+        """On what each process computes."""
+        return self.plan.device
+
     def __call__(self, tell: Callable[[Moment | dict[str, Any]], None]) -> Path:
         """Train; the first process tells of steps and epochs."""
         return train(self.plan, self.folder, Watcher(step=tell, epoch=tell) if leads() else None, self.command)

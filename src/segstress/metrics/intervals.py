@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float64, Int, Int64
+from jaxtyping import Bool, Float64, Int, Int64
 from scipy.special import stdtrit
 
 from ..core import BadInput
@@ -48,16 +48,22 @@ def interval(counts: Int[np.ndarray, "images classes 3"], metric: Metric, *, lev
 
 
 def interval_of(
-    statistic: Statistic, images: int, *, level: float = LEVEL, within: tuple[float, float] = (-math.inf, math.inf)
+    statistic: Statistic,
+    images: int,
+    *,
+    level: float = LEVEL,
+    within: tuple[float, float] = (-math.inf, math.inf),
+    present: Bool[np.ndarray, " images"] | None = None,
 ) -> Interval:
     """Return the interval of anything that can weigh its images, where counts and a metric are not enough.
 
-    A figure that rests on one image alone may lie anywhere `within` the range."""
+    A figure that rests on one image alone may lie anywhere `within` the range. Images that are not `present` add
+    nothing; where that is not said, these are the images that have no figure by themselves."""
     if not images:
         raise BadInput("interval: expected at least one image, found none")
     with np.errstate(invalid="ignore", divide="ignore"):  # images without a truth, alone
         value = float(statistic(np.ones((1, images)))[0])
-        low, high = _bounds(value, _jackknife(statistic, images), level, within)
+        low, high = _bounds(value, _jackknife(statistic, images, present), level, within)
     return Interval(value, low, high, level)
 
 
@@ -102,14 +108,16 @@ def _weights(images: int, draws: int, seed: int) -> Iterator[Float64[np.ndarray,
         yield times.reshape(len(part), images).astype(np.float64)
 
 
-def _jackknife(statistic: Statistic, images: int) -> Float64[np.ndarray, " known"]:
-    """Return the figure without each image, or group of them, in turn; one that has no figure itself is none."""
+def _jackknife(
+    statistic: Statistic, images: int, present: Bool[np.ndarray, " images"] | None
+) -> Float64[np.ndarray, " known"]:
+    """Return the figure without each image, or group of them, in turn, as far as they add to it."""
     groups = min(images, GROUPS)
     group = np.arange(images) % groups
     without = []
     for part in _parts(groups, images):
         alone = np.equal(group, part[:, None]).astype(np.float64)
-        known = ~np.isnan(statistic(alone))
+        known = ~np.isnan(statistic(alone)) if present is None else alone @ present > 0
         without.append(statistic(1 - alone[known]))
     return np.concatenate(without)
 

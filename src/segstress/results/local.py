@@ -127,12 +127,18 @@ class LocalResult:
         if not {"inside", "outside"} <= self.clean.keys():
             return NOTHING
 
-        def ratio(weights: np.ndarray) -> np.ndarray:
-            areas = {zone: weights @ self.clean[zone][..., ACTUAL].sum(1) for zone in ("inside", "outside")}
-            damage = {zone: self.lost(figure, zone, weights) * area for zone, area in areas.items()}
-            return np.where(damage["inside"] == 0, np.nan, damage["outside"] / damage["inside"])
+        actual = {zone: self.clean[zone][..., ACTUAL].sum(1) for zone in ("inside", "outside")}
 
-        return interval_of(ratio, len(self.clean["all"]))
+        def ratio(weights: np.ndarray) -> np.ndarray:
+            areas = {zone: weights @ pixels for zone, pixels in actual.items()}
+            damage = {
+                zone: np.where(area > 0, self.lost(figure, zone, weights) * area, 0) for zone, area in areas.items()
+            }
+            measured = np.isfinite(damage["inside"]) & (damage["inside"] != 0)
+            return np.where(measured, damage["outside"] / damage["inside"], np.nan)
+
+        spread = interval_of(ratio, len(self.clean["all"]), present=sum(actual.values()) > 0)
+        return spread if math.isfinite(spread.high - spread.low) else Interval(spread.value, *UNKNOWN)
 
     def gain(self, other: LocalResult, figure: str, zone: str) -> Interval:
         """Return by how much a figure is higher here than in another result of the same images, with its interval."""

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import ray
 from ray.exceptions import RayError
 from ray.train import FailureConfig, RunConfig, ScalingConfig, TrainingFailedError, UserCallback
-from ray.train.torch import TorchTrainer
+from ray.train.torch import TorchConfig, TorchTrainer
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from ..core import BadInput
@@ -35,6 +35,10 @@ class Training(Protocol):
     @property
     def folder(self) -> Path:
         """Where states and models are written."""
+
+    @property
+    def device(self) -> str:
+        """On what each process computes: cpu, cuda."""
 
     def __call__(self, tell: Callable[[Any], None]) -> Any:
         """Train; tell how it goes."""
@@ -63,10 +67,14 @@ class PinFailures(UserCallback):
 
     def after_exception(self, run_context: Any, worker_exceptions: Mapping[int, Exception]) -> None:
         """Pin that processes failed."""
-        errors = worker_exceptions.values()
-        reasons = [str(error).splitlines()[0] for error in errors if not _lost(error)]
+        reasons = [_reason(error) for error in worker_exceptions.values() if not _lost(error)]
         reason = reasons[0] if reasons else "a process died"
         self.board.pin.remote("failed", reason)
+
+
+def _reason(error: BaseException) -> str:
+    """Say in one line what went wrong."""
+    return ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
 
 
 def _lost(error: Exception) -> bool:
@@ -116,6 +124,7 @@ def train_together(
             scaling_config=ScalingConfig(
                 num_workers=cluster.room(), use_gpu=cluster.gpus > 0, resources_per_worker=needs
             ),
+            torch_config=TorchConfig(backend="nccl" if work.device.startswith("cuda") else "gloo"),
             run_config=RunConfig(
                 name=notes.name,
                 storage_path=str(work.folder.absolute()),
@@ -142,8 +151,9 @@ class Fit:
     ) -> None:
         self.trainer, self.cluster, self.board, self.hear, self.warn = trainer, cluster, board, hear, warn
         self.waiting_since: float | None = time.monotonic()  # until a process has begun
-        self.failures, self.error = 0, ""
-        self.answer: Any = None
+        self.failures, self.reason = 0, ""
+        self.error: Exception | None = None  # with which Ray Train ended
+        self.answers: list[Any] = []  # of the first process, once it is done
 
     def made(self) -> Any:
         """Return what the first process made."""
@@ -157,17 +167,23 @@ class Fit:
         except BaseException:
             ray.shutdown()  # ends controller and processes; nothing else does
             raise
-        if self.error:
-            raise BadInput(
-                f"processes failed {self.failures} times ({self.error}); the same command goes on from the last state"
-            )
-        return self.answer
+        if self.answers:
+            return self.answers[0]
+        if self.error is not None and not isinstance(self.error, TrainingFailedError | RayError):
+            raise self.error
+        what = f"processes failed {self.failures} times" if self.failures else "processes could not be started"
+        raise BadInput(f"{what} ({self.reason or self._cause()}); the same command goes on from the last state")
 
     def _fit(self) -> None:
         try:
             self.trainer.fit()
-        except (TrainingFailedError, RayError) as error:
-            self.error = self.error or str(error).splitlines()[0]
+        except Exception as error:  # noqa: BLE001 - raised again in the driver's thread
+            self.error = error
+
+    def _cause(self) -> str:
+        """Say why Ray Train ended where no process told."""
+        failure = getattr(self.error, "controller_failure", self.error)
+        return "Ray Train ended without a word" if failure is None else _reason(failure)
 
     def _read(self) -> None:
         """Take up what was pinned."""
@@ -178,7 +194,7 @@ class Fit:
                 case "news":
                     self.hear(news)
                 case "made":
-                    self.answer, self.error = news, ""
+                    self.answers.append(news)
                 case "failed":
                     self._count(news)
                 case "refused":
@@ -189,6 +205,6 @@ class Fit:
     def _count(self, reason: str) -> None:
         """Take note of a failure, after which Ray Train begins again."""
         self.failures += 1
-        self.waiting_since, self.error = time.monotonic(), reason
+        self.waiting_since, self.reason = time.monotonic(), reason
         if self.failures < ATTEMPTS:
             self.warn(f"{reason}: all processes begin again from the last state")

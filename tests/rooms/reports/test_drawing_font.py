@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import matplotlib as mpl
+import pytest
 from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.ft2font import FT2Font
 
+from segstress.core import BadInput
 from segstress.reports.kit import font
 from segstress.reports.kit.drawing import Drawing, canvas, style
 from segstress.reports.kit.font import LIGHT, WHOLE, families
@@ -44,8 +46,20 @@ def test_the_copy_is_made_once_and_kept(tmp_path, monkeypatch):
     font._add_light.__wrapped__()
 
 
-def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path, monkeypatch):
-    (tmp_path / "segstress").write_text("a file where the folder would be")
+def refuse(path, data):
+    raise BadInput(f"cannot write {path}")
+
+
+def damage(path, data):
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data[:100])
+
+
+@pytest.mark.parametrize("write", [refuse, damage], ids=lambda way: way.__name__)
+def test_a_cache_that_is_of_no_use_is_no_obstacle(write, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(font, "write", write)
+    added = []
+    monkeypatch.setattr(font.fontManager, "addfont", lambda path: added.append(FT2Font(path).family_name))
     font._add_light.__wrapped__()
-    assert Path(findfont(FontProperties(family=LIGHT), fallback_to_default=False)).exists()
+    assert added == [LIGHT]

@@ -172,6 +172,15 @@ def test_out_over_in_has_an_interval_over_images():
     apart, expected = lossy(*images).spread("accuracy"), interval_of(counted_anew, len(images))
     assert (apart.value, apart.low, apart.high) == pytest.approx((expected.value, expected.low, expected.high))
     assert apart.low < apart.value < apart.high
+    apart = lossy(*[((10, 20), (4, 0))] * 3, *[((10, 20), (0, 10))] * 3).spread("accuracy")
+    assert apart.value == pytest.approx(30 / 12)
+    assert apart.low < 2.5 < apart.high, "images without damage inside count too"
+    single = lossy(((10, 20), (4, 2)), ((10, 20), (0, 2))).spread("accuracy")
+    assert single.value == pytest.approx(4 / 4)
+    assert math.isnan(single.low), "all damage inside is one image's: nothing is known of others"
+    wrong = lossy(((10, 20), (-4, 2)))
+    wrong.clean["inside"][..., 0] = 0
+    assert math.isnan(wrong.spread("accuracy").value), "nothing was right inside, so nothing can be lost"
     (row, *_) = scores([lossy(*images)]).rows
     keys = [column.key for column in scores([]).columns]
     shown = [row[keys.index(f"spread{end}")] for end in ("", "_low", "_high")]

@@ -49,10 +49,9 @@ class PDPGD:
             rate = ball.rate * self.fade ** ball.progress(step)
             moved, pull = delta + moments.climb(per_image(rate)), rate * duals.norm_weight
             if self.prox == "inner":
-                nearer = inner_prox(allowed, moved, moments.metric, pull)
+                delta = inner_prox(allowed, moved, moments.metric, pull)
             else:
-                nearer = prox(allowed, moved, moments.metric, pull, near=extent)
-            delta = ball.hold(nearer)
+                delta = ball.hold(prox(allowed, moved, moments.metric, pull, near=extent))
         return delta
 
     def passes(self) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from matplotlib.font_manager import findfont, fontManager
 
-from ...core import digest
+from ...core import BadInput, digest
 from ...core.files import write
 from ...core.system import cache_folder
 
@@ -41,18 +41,23 @@ def families() -> list[str]:
 def _add_light() -> None:
     """Let matplotlib know the light copy, once a process."""
     whole = Path(findfont(WHOLE))
+    try:
+        fontManager.addfont(_kept_copy(whole))
+    except (OSError, RuntimeError, BadInput):  # a cache that cannot be written, or was damaged
+        folder = tempfile.TemporaryDirectory(prefix="segstress-font-")
+        atexit.register(folder.cleanup)
+        path = Path(folder.name) / "light.ttf"
+        path.write_bytes(light_copy(whole))
+        fontManager.addfont(path)
+
+
+def _kept_copy(whole: Path) -> Path:
+    """Return the copy in the cache, made where it is not there yet."""
     made_of = [hashlib.sha256(whole.read_bytes()).hexdigest(), version("fonttools"), [*map(str, LETTERS)]]
     path = cache_folder() / "fonts" / f"light-{digest(made_of)}.ttf"
     if not path.exists():
-        light = light_copy(whole)
-        try:
-            write(path, light)
-        except OSError:  # a home that cannot be written: the copy lasts as long as the process
-            folder = tempfile.TemporaryDirectory(prefix="segstress-font-")
-            atexit.register(folder.cleanup)
-            path = Path(folder.name) / "light.ttf"
-            path.write_bytes(light)
-    fontManager.addfont(path)
+        write(path, light_copy(whole))
+    return path
 
 
 def light_copy(whole: Path) -> bytes:
