@@ -16,6 +16,7 @@ from segstress.voting.trial_list import Trial, TrialList
 
 TRIALS = 2000
 CHANCE = 0.545  # four standard deviations of a fair coin thrown 2,000 times
+CLOCK = 5e-6  # seconds: the finest that a page can tell apart (performance.now, when isolated)
 
 
 class Uneven(MadeUp):
@@ -57,7 +58,7 @@ def _features(session: Session, trial: dict, place: int, padded: bool) -> list[f
     bits = [int(bit) for word in words for bit in f"{int(word, 16):064b}"]
     order = [place % step for step in (2, 3, 4)]
     lengths = [len(word) for word in (*words, *trial["classes"])]
-    elapsed = np.diff(times)
+    elapsed = np.diff(times) // CLOCK
     return [*bits, *order, *lengths, place, *sizes, sizes[0] - sizes[1], *elapsed, elapsed[0] - elapsed[1]]
 
 
@@ -117,6 +118,19 @@ def test_a_side_that_follows_the_id_is_caught(tmp_path: Path) -> None:
 def test_a_size_that_follows_the_model_is_caught(tmp_path: Path) -> None:
     session = make_uneven(tmp_path)
     assert best_guess(public(session, padded=False), truth(session)) > 0.9
+
+
+def test_a_time_that_follows_the_model_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = make_uneven(tmp_path)
+    hand_over = session.picture
+
+    def slow(name: str) -> str:
+        if session._names[name][1] == MODELS[0]:
+            time.sleep(1e-4)
+        return hand_over(name)
+
+    monkeypatch.setattr(session, "picture", slow)
+    assert best_guess(public(session), truth(session)) > 0.9
 
 
 def test_maps_of_an_image_are_equally_long(tmp_path: Path) -> None:
