@@ -36,7 +36,7 @@ def begin(folder: Path) -> None:
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        note = {"commit": _last_commit(CLAIMS, everything=True), "time": now, "claims": hashes()}
+        note = {"commit": _head(), "time": now, "claims": hashes()}
         write(path, (json.dumps(note, indent=1) + "\n").encode())
 
 
@@ -58,11 +58,19 @@ def _start(begun: dict[str, Any]) -> str:
     )
 
 
-def _last_commit(path: Path, everything: bool = False) -> str:
-    """Return the hash and time of the last commit of a file, or of all there is; unknown outside of a repository."""
-    command = ["git", "-C", str(path.parent), "log", "-1", "--format=%h (%cI)"]
-    command += [] if everything else ["--", path.name]
+def _head() -> str:
+    """Return the last commit of the repository that claims.lock is of; unknown where a stranger's holds this package."""
+    return UNKNOWN if _last_commit(LOCK) == UNKNOWN else _commit(LOCK.parent)
+
+
+def _last_commit(path: Path) -> str:
+    """Return the hash and time of the last commit of a file; unknown where no repository has one."""
+    return _commit(path.parent, "--", path.name)
+
+
+def _commit(folder: Path, *only: str) -> str:
     try:
+        command = ["git", "-C", str(folder), "log", "-1", "--format=%h (%cI)", *only]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError:
         return UNKNOWN

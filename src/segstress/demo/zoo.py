@@ -37,7 +37,7 @@ def collect(folder: Path, findings: Sequence[Finding], command: str) -> dict[str
     evidence = Evidence(folder)
     robust = {**evidence.assessments(BATTERY), **evidence.assessments(NO_GRAIN)}
     clean = {**evidence.assessments(CLEAN), **evidence.assessments(NO_GRAIN)}
-    first = robust[next(iter(robust))]
+    first, seen = (next(iter(assessments.values())) for assessments in (robust, clean))
     environment = json.loads((folder / BATTERY.name / "environment.json").read_text())
     lock = words(folder)
     return {
@@ -47,8 +47,11 @@ def collect(folder: Path, findings: Sequence[Finding], command: str) -> dict[str
         "battery": first.study.battery,
         "threat": first.study.threat,
         "images": len(first.study.ids),
-        "clean_images": len(next(iter(clean.values())).study.ids),
-        "constant": {figure: first.constant(figure) for figure in ROBUST_FIGURES},
+        "clean_images": len(seen.study.ids),
+        "constant": {
+            "clean": {figure: seen.constant(figure) for figure in CLEAN_FIGURES},
+            "robust": {figure: first.constant(figure) for figure in ROBUST_FIGURES},
+        },
         "commonest": first.commonest,
         "lock": lock,
         "remarks": remarks(lock),
@@ -74,17 +77,18 @@ def remarks(lock: Sequence[str]) -> list[str]:
 def _model(name: str, clean: Assessment | None, robust: Assessment | None) -> dict[str, Any]:
     card = read_card(zoo()[name])
     return {
-        "print": _print(name),
+        "fingerprint": _fingerprint(name),
         "training": card["command"],
         "seed": card["plan"]["seed"],
         "share": share(name),
         "without_grain": name == TWIN,
+        "clean_images": len(clean.study.ids) if clean else 0,
         "clean": {figure: _bounds(clean.clean_interval(figure)) for figure in CLEAN_FIGURES} if clean else {},
         "robust": {figure: _bounds(robust.worst_interval(figure)) for figure in ROBUST_FIGURES} if robust else {},
     }
 
 
-def _print(name: str) -> str:
+def _fingerprint(name: str) -> str:
     """Hash the weights that are here."""
     return fingerprint(load_model(f"compact:{name}"), f"compact:{name}")
 
@@ -113,7 +117,9 @@ def current() -> list[Table]:
     """Return stored figures under the battery, marked as such, of models whose weights are still those measured."""
     results = stored()
     measured = {name: entry for name, entry in results.get("models", {}).items() if entry["robust"]}
-    unchanged = {name: entry for name, entry in measured.items() if name in zoo() and entry["print"] == _print(name)}
+    unchanged = {
+        name: entry for name, entry in measured.items() if name in zoo() and entry["fingerprint"] == _fingerprint(name)
+    }
     return [table(results, unchanged)] if unchanged else []
 
 
@@ -133,16 +139,24 @@ def table(results: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]]) -
     rows: Rows = tuple(
         (name, entry["training"], entry["seed"], entry["share"], *_cells(entry)) for name, entry in models.items()
     )
-    constant = results["constant"]
-    same = [Interval(*[constant[figure]] * 3) for figure in (*CLEAN_FIGURES, *ROBUST_FIGURES)]
+    constants = [value for state in ("clean", "robust") for value in results["constant"][state].values()]
+    same = [Interval(*[value] * 3) for value in constants]
     rows += (("one class everywhere", "", nan, nan, *same),)
     note = (
         f"Stored figures of {results['date']}, not computed now: {results['command']}; battery {results['battery']}"
-        f" at {results['threat']} on {results['images']} images, clean on {results['clean_images']}, with 95 %"
+        f" at {results['threat']} on {results['images']} images, clean on {_clean_images(results)}, with 95 %"
         " intervals over images. Every attack figure is an upper bound on robustness. One class everywhere:"
         f" the commonest, {results['commonest']} over all pixels, and the commonest of the others over the foreground."
     )
     return Table("stored", f"Stored: the zoo under the battery {results['battery']}", columns, rows, note)
+
+
+def _clean_images(results: Mapping[str, Any]) -> str:
+    """Tell on how many clean images figures are, and which models have had another number."""
+    usual = results["clean_images"]
+    others = {name: entry["clean_images"] for name, entry in results["models"].items() if entry["clean"]}
+    apart = [f"{name} on {number}" for name, number in others.items() if number != usual]
+    return f"{usual} ({', '.join(apart)})" if apart else str(usual)
 
 
 def _cells(entry: Mapping[str, Any]) -> list[Cell]:

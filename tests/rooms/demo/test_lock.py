@@ -51,6 +51,14 @@ def test_a_claim_that_changed_is_named_by_when_it_did(claims: Path, tmp_path: Pa
     assert "before the runs were begun: one.py." in lock.words(tmp_path / "late")[1]
 
 
+def test_a_repository_around_an_installed_package_is_not_taken_for_ours(claims: Path, tmp_path: Path) -> None:
+    subprocess.run(["git", "rm", "-q", "--cached", "claims.lock"], cwd=claims, check=True)
+    author = ("-c", "user.name=kim", "-c", "user.email=kim@example.org")
+    subprocess.run(["git", *author, "commit", "-q", "--amend", "-m", "A stranger's"], cwd=claims, check=True)
+    lock.begin(tmp_path / "runs")
+    assert json.loads((tmp_path / "runs" / lock.BEGUN).read_text())["commit"] == lock.UNKNOWN
+
+
 def test_what_is_not_known_is_not_made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lock, "LOCK", tmp_path / "claims.lock")
     assert lock.words(tmp_path)[0] == "claims.lock is of unknown commit; when the runs began is unknown."

@@ -15,9 +15,9 @@ from segstress.models import fingerprint, load
 NAME = "cnn-normal"
 
 
-def results(print_: str) -> dict:
+def results(fingerprint_: str) -> dict:
     figures = {figure: [0.25, 0.2, 0.3] for figure in (*zoo.CLEAN_FIGURES, *zoo.ROBUST_FIGURES)}
-    entry = {"training": "segstress train x", "seed": 5, "share": 0.5, "without_grain": False}
+    entry = {"training": "segstress train x", "seed": 5, "share": 0.5, "without_grain": False, "clean_images": 16}
     return {
         "date": "2026-01-02",
         "command": "segstress demo --full --images 2",
@@ -26,13 +26,16 @@ def results(print_: str) -> dict:
         "threat": "linf 8/255",
         "images": 2,
         "clean_images": 16,
-        "constant": dict.fromkeys(zoo.ROBUST_FIGURES, 0.125),
+        "constant": {
+            "clean": dict.fromkeys(zoo.CLEAN_FIGURES, 0.25),
+            "robust": dict.fromkeys(zoo.ROBUST_FIGURES, 0.125),
+        },
         "commonest": "background",
         "lock": ["claims.lock is of commit 1; the runs were begun at noon by commit 2."],
         "remarks": ["One swan was painted."],
         "models": {
-            NAME: {**entry, "print": print_, "clean": figures, "robust": figures},
-            "not-attacked": {**entry, "print": "", "clean": figures, "robust": {}},
+            NAME: {**entry, "fingerprint": fingerprint_, "clean": figures, "robust": figures},
+            "not-attacked": {**entry, "fingerprint": "", "clean": figures, "robust": {}},
         },
         "findings": [{"claim": "All swans are white", "verdict": "not seen", "checks": [[False, "no black", "one"]]}],
     }
@@ -62,6 +65,14 @@ def test_a_document_says_every_figure_and_every_finding():
     assert "### 1. All swans are white: not seen" in text
     assert "- No: no black. Found: one." in text
     assert next(line for line in text.splitlines() if "not-attacked" in line).count("| - ") == 4
+
+
+def test_each_state_is_of_its_own_images():
+    kept = results("")
+    kept["models"]["not-attacked"]["clean_images"] = 2
+    text = zoo.document(kept)
+    assert "on 2 images, clean on 16 (not-attacked on 2), with" in text
+    assert "25.0 [25.0, 25.0] | 25.0 [25.0, 25.0] | 12.5 [12.5, 12.5]" in text
 
 
 def test_when_claims_were_fixed_and_what_was_known_stands_above_them():
