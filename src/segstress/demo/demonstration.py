@@ -26,14 +26,15 @@ ABOUT = (
     " intervals over images.",
 )
 HISTORY = (
-    "claims.lock holds the hash of every claim file, with its checks and limits; plans of trainings, weights and runs"
-    " are not in it. Every outcome is shown. Those who wrote the claims knew the answers of an earlier version, in which"
-    " checks had been changed after answers were known. The matched trainings are new since then, and so are all images"
-    " but the competition's; normal networks, cnn-pgd-at-50 and its twin without the grain are those of the earlier"
-    " version. So claim 5, and claim 1's check of the grain, ask models that are known anew on new images; claims 4 and"
-    " 8 compare with such models; claim 6 looks at the earlier pool again, with three models that are known and five"
-    " that are new. A check says whether it asks the mean of three seeds, every one of them, or both; claim 6 and the"
-    " check of the grain take one training each. Other seeds are not spoken for, and no check speaks of PIR-AT."
+    "claims.lock holds the hash of every claim file, with its checks and limits; plans of trainings, weights and"
+    " runs are not in it. Every outcome is shown. Those who wrote the claims knew the answers of an earlier version,"
+    " in which checks had been changed after answers were known. The matched trainings are new since then, and so"
+    " are all images but the competition's; normal networks, cnn-pgd-at-50 and its twin without the grain are those"
+    " of the earlier version. So claim 5, and claim 1's check of the grain, ask models that are known anew on new"
+    " images; claims 4 and 8 compare with such models; claim 6 looks at the earlier pool again, with three models"
+    " that are known and five that are new. A check says whether it asks the mean of three seeds, every one of them,"
+    " or both; claim 6 and the check of the grain take one training each. Other seeds are not spoken for, and no"
+    " check speaks of PIR-AT."
 )
 
 Watch = Callable[[str], AbstractContextManager[Progress]]
