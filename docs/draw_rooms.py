@@ -1,4 +1,4 @@
-"""Draw docs/rooms.svg from the import graph: python docs/draw_rooms.py.
+"""Draw docs/rooms.svg, or another file, from the import graph: python docs/draw_rooms.py [file].
 
 Rooms stand in the layers of the lint (pyproject.toml). A line says that one room imports the other; where it imports
 what a room between them imports as well, the line is left out.
@@ -7,6 +7,7 @@ what a room between them imports as well, the line is left out.
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -85,4 +86,5 @@ def draw() -> Figure:
 
 if __name__ == "__main__":
     mpl.rcParams.update({"svg.hashsalt": "segstress", "svg.fonttype": "none", "font.family": "sans-serif"})
-    draw().savefig(PROJECT / "docs" / "rooms.svg", metadata={"Date": None})
+    path = sys.argv[1] if sys.argv[1:] else PROJECT / "docs" / "rooms.svg"
+    draw().savefig(path, format="svg", metadata={"Date": None})

@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # at run time loaded on first use, so that `import segstress`
         verify,
     )
 
-__version__ = "0.2.0"  # the one place of this number: the package's metadata is made from it
+__version__ = "0.3.0"  # the one place of this number: the package's metadata is made from it
 __all__ = [
     "Attacked",
     "Evaluated",

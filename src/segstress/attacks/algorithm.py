@@ -10,7 +10,7 @@ from torch import Tensor
 from ..core import Registry
 from .search.problem import Keep, Problem, Seeks
 
-__all__ = ["Algorithm", "Keep", "Seeks", "attacks", "needs_weights"]
+__all__ = ["Algorithm", "Keep", "Seeks", "attacks", "name_without_steps", "needs_weights", "steps_of"]
 
 
 @runtime_checkable
@@ -37,3 +37,15 @@ def needs_weights(algorithm: Algorithm) -> bool:
 
     An algorithm says so by a setting `balance`; a preset may fix it."""
     return getattr(algorithm, "balance", "image") == "split"
+
+
+def steps_of(algorithm: Algorithm) -> int:
+    """Return how many steps it takes; 0 where that is no setting of it."""
+    return int(getattr(algorithm, "steps", 0))
+
+
+def name_without_steps(algorithm: Algorithm) -> str:
+    """Return its name without the number of steps, which tables and curves have apart."""
+    attack, _, rest = attacks.name(algorithm).removesuffix(")").partition("(")
+    settings = [setting for setting in rest.split(", ") if setting and not setting.startswith("steps=")]
+    return f"{attack}({', '.join(settings)})" if settings else attack

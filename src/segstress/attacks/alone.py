@@ -29,7 +29,7 @@ from ..core import (
 from ..core.quantities import Count
 from ..metrics.counts import predict
 from ..metrics.objects import objects
-from .algorithm import Algorithm, attacks
+from .algorithm import Algorithm, attacks, needs_weights
 from .search.problem import Problem
 
 DEFAULTS = {  # chosen on shapes:val (docs/floors.md)
@@ -69,6 +69,7 @@ class Alone:
 
     region: ClassVar[None] = None
     channels: ClassVar[None] = None
+    curve_point: ClassVar[None] = None
     stage: ClassVar[Stage] = "network"
 
     @model_validator(mode="after")
@@ -80,8 +81,19 @@ class Alone:
             raise BadInput(f"{self.parts} alone: expected an attack within a radius, such as momentum")
         if math.isinf(threat.radius):
             raise BadInput(f'{self.parts} alone: a radius is needed: give eps, for example eps="8/255"')
+        name, keep = attacks.name(self.algorithm), getattr(self.algorithm, "keep", None) or "best"
+        if keep != "best":
+            raise BadInput(
+                f"{self.parts} alone keep the iterate that does most to the part: expected an attack with keep=best, "
+                f"found {name} with keep={keep}; give it keep=best"
+            )
+        if needs_weights(self.algorithm):
+            raise BadInput(
+                f"{self.parts} alone: attack {name} weighs classes by their pixels in a training split, and a part has "
+                "one class; give balance=image, or an attack that weighs nothing, such as momentum"
+            )
         if threat.norm not in getattr(self.algorithm, "norms", BALLS):
-            raise BadInput(f"attack {attacks.name(self.algorithm)} does not work in norm {threat.norm}")
+            raise BadInput(f"attack {name} does not work in norm {threat.norm}")
         return self
 
     @property

@@ -14,6 +14,7 @@ from ..core import (
     BALLS,
     BadInput,
     Batch,
+    CurvePoint,
     Perturbed,
     Region,
     Result,
@@ -28,7 +29,7 @@ from ..core import (
 )
 from ..core.quantities import Count
 from ..metrics.counts import predict
-from .algorithm import Algorithm, attacks, needs_weights
+from .algorithm import Algorithm, attacks, name_without_steps, needs_weights, steps_of
 from .search.feasible import per_image
 from .search.polish import POLISHING, polish
 from .search.problem import Keep, Problem
@@ -100,6 +101,13 @@ class Attack:
     def about(self) -> str:
         """The algorithm's settings and the threat in one line."""
         return f"{describe(self.algorithm)}; {self.threat}"
+
+    @property
+    def curve_point(self) -> CurvePoint | None:
+        """Which attack, its radius and steps; none where it may act everywhere."""
+        if self.region is None:
+            return None
+        return CurvePoint(name_without_steps(self.algorithm), self.threat.radius, steps_of(self.algorithm))
 
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
         """Search for the most harmful images, one result for each goal."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeGuard
 
 import torch
 from jaxtyping import Bool, Float, Int64
@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from ..core import (
     BadInput,
     Batch,
+    CurvePoint,
+    Perturbation,
     Perturbed,
     Region,
     Result,
@@ -28,7 +30,7 @@ from ..core import (
 )
 from ..core.quantities import Count, Pixels
 from ..metrics.counts import predict
-from .algorithm import Algorithm, attacks
+from .algorithm import Algorithm, attacks, name_without_steps, steps_of
 from .losses import View
 from .search.problem import Problem
 
@@ -88,6 +90,13 @@ class MultiAttack:
     def about(self) -> str:
         """The attack's settings and the threat in one line."""
         return f"{describe(self.attack)}; {self.threat}"
+
+    @property
+    def curve_point(self) -> CurvePoint:
+        """Which attack, its radius and steps, and how many of them."""
+        every = " every iterate" if self.every_iterate else ""
+        what = f"{self.number} x {name_without_steps(self.attack)}{every}"
+        return CurvePoint(what, self.threat.radius, steps_of(self.attack), self.number)
 
     def passes(self) -> tuple[int, int]:
         """Count the most forwards and backwards that one image costs."""
@@ -195,3 +204,8 @@ def _unfooled(batch: Batch, prediction: Labels) -> Mask:
     if batch.goal is None or batch.goal_valid is None:
         return batch.valid & (prediction == batch.labels)
     return batch.goal_valid & (prediction != batch.goal)
+
+
+def several(change: Perturbation) -> TypeGuard[MultiAttack]:
+    """Tell whether a perturbation is several attacks, each on what the others left."""
+    return change.curve_point is not None and change.curve_point.number > 0

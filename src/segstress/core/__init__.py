@@ -10,7 +10,7 @@ from .regions import Rectangles, Region, distance_zones, regions
 from .registry import Registry, Spec
 from .seeding import Seed, seed_of, seeded, stream, uniform
 from .targets import Everywhere, Scene, Target, Wanted, aimed, targets
-from .types import BALLS, Norm, Perturbation, Perturbed, Result, Stage, Threat, describe, perturbations
+from .types import BALLS, CurvePoint, Norm, Perturbation, Perturbed, Result, Stage, Threat, describe, perturbations
 
 __all__ = [
     "BALLS",
@@ -18,6 +18,7 @@ __all__ = [
     "BadInput",
     "Batch",
     "Clean",
+    "CurvePoint",
     "Depth",
     "Everywhere",
     "Norm",

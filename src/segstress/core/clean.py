@@ -25,6 +25,7 @@ class Clean:
     stage: ClassVar[Stage] = "network"
     parts: ClassVar[str] = ""
     channels: ClassVar[None] = None
+    curve_point: ClassVar[None] = None
 
     def passes(self) -> tuple[int, int]:
         """Count none."""

@@ -77,6 +77,16 @@ class Perturbed:
     traces: tuple[Mapping[int, int], ...] = ()  # for each image forwards -> fewest pixels right so far; none = not kept
 
 
+@dataclass(frozen=True)
+class CurvePoint:
+    """Where damage to part of an image lies on its curves: what it is, how strong and how long."""
+
+    what: str  # without strength, steps and region: what one curve joins
+    severity: float  # of a corruption; of attacks their radius
+    steps: int = 0  # of an attack; 0 for all else
+    number: int = 0  # of attacks, each on what the others left; 0 where it is none of several
+
+
 @runtime_checkable
 class Perturbation(Protocol):
     """Everything we do to an image, and all that others may ask about it."""
@@ -114,6 +124,11 @@ class Perturbation(Protocol):
     @property
     def parts(self) -> str:
         """The parts of an image that it takes one by one: objects or pixels; empty where it takes the whole."""
+        ...
+
+    @property
+    def curve_point(self) -> CurvePoint | None:
+        """Where it lies on the curves of localized damage; none where it is not about part of an image."""
         ...
 
     @property

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from ..core import (
     BadInput,
     Batch,
+    CurvePoint,
     Perturbed,
     Rectangles,
     Region,
@@ -54,6 +55,11 @@ class Corrupt:
     def about(self) -> str:
         """Its settings in one line."""
         return describe(self)
+
+    @property
+    def curve_point(self) -> CurvePoint:
+        """Which corruption, and how severe."""
+        return CurvePoint(corruptions.name(self.corruption), self.severity)
 
     def passes(self) -> tuple[int, int]:
         """Count none: it does not look at the model."""

@@ -59,7 +59,7 @@ def _start(begun: dict[str, Any]) -> str:
 
 
 def _head() -> str:
-    """Return the last commit of the repository that claims.lock is of; unknown where another's is around this package."""
+    """Return the last commit of the repository that claims.lock is of; unknown where another is around us."""
     return UNKNOWN if _last_commit(LOCK) == UNKNOWN else _commit(LOCK.parent)
 
 

@@ -30,9 +30,7 @@ def export_images(folder: Path, out: Path, format: ImageFormat) -> int:
 
     Names are those of the images, so that `segstress score --images` takes a folder of them back."""
     run = check_whole(Run(folder))
-    rows = [
-        row for cell in run.cells if cell.perturbation["kind"] != "clean" for row in _export(run, cell, out, format)
-    ]
+    rows = [row for cell in run.cells if not cell.is_clean for row in _export(run, cell, out, format)]
     if not rows:
         raise BadInput(f"{folder} keeps no perturbed image; run it again with --keep-images and another --out")
     text = io.StringIO()

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.compute as pc
 import torch
 
-from ..attacks.multi_attack import first_fooled
+from ..attacks.multi_attack import MultiAttack, first_fooled, several
 from ..attacks.search.feasible import norms
 from ..core import Batch, Result, seeded
 from ..data import resize, stack
@@ -63,8 +63,8 @@ def recheck(again: Again, referee: Referee) -> Recheck:
             if goal in before and not fault and not agree(before[goal], tally, exact=True):
                 doubtful.add(id_)
             seen[id_, goal] = (tally[:, HITS].sum(), tally_rounded[:, HITS].sum(), tally[:, ACTUAL].sum())
-        if cell.perturbation["kind"] == "multi-attack":
-            wrong, near = _together(referee, cell.perturbation, kept, stored)
+        if several(referee.perturbation):
+            wrong, near = _together(referee, referee.perturbation, kept, stored)
             problems += wrong
             doubtful |= near
     return Recheck(tuple(problems), seen, frozenset(doubtful))
@@ -148,7 +148,7 @@ def _batch(referee: Referee, id_: str) -> Batch:
 
 
 def _together(
-    referee: Referee, spec: Mapping[str, Any], kept: Mapping[str, np.ndarray], stored: Tallies
+    referee: Referee, change: MultiAttack, kept: Mapping[str, np.ndarray], stored: Tallies
 ) -> tuple[list[str], set[str]]:
     """Check what several attacks have fooled together, pixel by pixel from the image that each of them left.
 
@@ -158,11 +158,11 @@ def _together(
         batch = referee.towards_goal(_batch(referee, id_))
         together = _predict(referee, batch.images)
         again = {}
-        for number in range(1, spec["number"] + 1):
+        for number in range(1, change.number + 1):
             pixels = torch.from_numpy(kept[f"attack-{number}|{id_}"])[None].to(batch.images)
             together = first_fooled(batch, together, _predict(referee, pixels))
             again[id_, f"cumulative-{number}"] = _count(referee, batch, together)
-        if spec["every_iterate"]:  # which also fools what only steps on the way did, and those are not kept
+        if change.every_iterate:  # which also fools what only steps on the way did, and those are not kept
             more = {key for key, tally in again.items() if stored[key][:, HITS].sum() > tally[:, HITS].sum()}
             again = {key: again[key] for key in more if batch.goal is None}  # a goal may be right
         for (image, goal), tally in again.items():

@@ -8,6 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..attacks.alone import by_parts
+from ..attacks.multi_attack import several
+from ..core import Perturbation
 from ..doctor.flag import Diagnosis, Flag
 from ..results.run import Run
 from ..runtime import Cell
@@ -20,7 +23,7 @@ LOST = 0.05  # accuracy that rounding may give back
 def round_off(run: Run, cells: Sequence[Cell], worker: Worker) -> list[Diagnosis]:
     """Return one diagnosis for each attack whose images do not survive."""
     diagnoses = []
-    for cell in (cell for cell in cells if cell.perturbation["kind"] == "attack"):
+    for cell in (cell for cell in cells if _searched_whole(run.perturbations[cell.key])):
         exact, rounded = _accuracies(run, cell, worker)
         depth = worker.referee(cell).data.depth
         if rounded > exact + LOST:
@@ -32,6 +35,11 @@ def round_off(run: Run, cells: Sequence[Cell], worker: Worker) -> list[Diagnosis
             )
             diagnoses.append(Diagnosis(cell.names["model"], cell.names["data"], (flag,)))
     return diagnoses
+
+
+def _searched_whole(change: Perturbation) -> bool:
+    """Tell whether a prediction is simply the model's on an image that was searched for."""
+    return change.threat is not None and not by_parts(change) and not several(change)
 
 
 def _accuracies(run: Run, cell: Cell, worker: Worker) -> tuple[float, float]:

@@ -63,9 +63,7 @@ def _choices(plan: Plan, audited: Battery, store: Store, cells: Sequence[Cell], 
     choices = []
     for chain in chains(plan, cells, chained=True):
         if len(chain) > 1:
-            clean = next(
-                c for c in cells if c.fingerprints == chain[0].fingerprints and c.perturbation["kind"] == "clean"
-            )
+            clean = next(c for c in cells if c.fingerprints == chain[0].fingerprints and c.is_clean)
             affordable = affordable_passes(plan, chain[0], workers) if plan.budget else float("inf")
             spend = audited.rest(len(plan.ids(datasets.build(clean.data))))
             rule = SelectionRule(audited.tolerance, audited.core, spend, affordable)

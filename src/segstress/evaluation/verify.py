@@ -124,7 +124,7 @@ def _verify(run: Run, cell: Cell, worker: Worker, draw: Draw, rounding: str) -> 
         rounding = "an earlier version did not note which images met the model together"
     again = Again(run, cell, worker, exact=not rounding)
     kept_images = recheck_parts(run, cell, referee) if by_parts(referee.perturbation) else recheck(again, referee)
-    clean = next(one for one in run.cells if one.perturbation["kind"] == "clean" and _beside(one, cell))
+    clean = next(one for one in run.cells if one.is_clean and _beside(one, cell))
     ids = {id_ for _, batch in again.batches for id_ in batch}
     kept = set() if by_parts(referee.perturbation) else {id_ for id_, _ in kept_images.seen}
     drawn = ids if cell is clean else draw.ids(cell, ids, kept)

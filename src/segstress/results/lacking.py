@@ -14,7 +14,7 @@ def alarms(run: Run) -> Iterator[str]:
     for cell in run.absent:
         yield f"INCOMPLETE: nothing is stored of {cell.label}; run the same command again."
     for cell in run.cells:
-        lacking = run.unanswered(cell)
+        lacking = run.missing(cell)
         if lacking:
             more = f" and {len(lacking) - NAMED} more" if len(lacking) > NAMED else ""
             yield (

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
-from ..attacks import attacks
 from ..core import regions
-from ..corruptions import corruptions
 from ..runtime import Cell
 from .local import LocalResult, ModelFrames
 from .run import Arrays, Run
 from .study import Frame
 
 IMAGES, OUTCOMES = 3, 4  # of each dataset in the gallery
-LOCAL = ("corrupt", "multi-attack")  # kinds that are about parts of an image, also where they take all of it
 
 
 def read_local(run: Run) -> list[LocalResult]:
@@ -25,8 +21,9 @@ def read_local(run: Run) -> list[LocalResult]:
 
 
 def _results(run: Run, cell: Cell) -> Iterator[LocalResult]:
-    change, spec = run.perturbations[cell.key], cell.perturbation
-    if change.region is None and spec["kind"] not in LOCAL:
+    change = run.perturbations[cell.key]
+    point = change.curve_point
+    if point is None:
         return
     ids = tuple(run.ids(cell, "ok"))
     counts = run.counts(cell, ids)
@@ -38,39 +35,16 @@ def _results(run: Run, cell: Cell) -> Iterator[LocalResult]:
         yield LocalResult(
             model=cell.names["model"],
             data=cell.names["data"],
-            what=_what(spec),
-            severity=spec["severity"] if change.threat is None else change.threat.radius,
-            steps=_algorithm(spec).get("steps", 0),
-            number=spec.get("number", 0),
+            what=point.what,
+            severity=point.severity,
+            steps=point.steps,
+            number=point.number,
             region=regions.name(change.region) if change.region else "local" if "inside" in zones["clean"] else "",
             shape=change.region,
             goal=goal,
             ids=ids,
             **zones,
         )
-
-
-def _what(spec: Mapping[str, Any]) -> str:
-    """Return what was done, without how strongly, how long and where."""
-    if spec["kind"] == "corrupt":
-        return corruptions.name(corruptions.build(spec["corruption"]))
-    name = _without_steps(attacks.name(attacks.build(_algorithm(spec))))
-    if spec["kind"] == "attack":
-        return name
-    return f"{spec['number']} x {name}{' every iterate' if spec['every_iterate'] else ''}"
-
-
-def _without_steps(name: str) -> str:
-    """Leave the steps out of an attack's name, which have a column of their own."""
-    attack, _, rest = name.removesuffix(")").partition("(")
-    settings = [setting for setting in rest.split(", ") if setting and not setting.startswith("steps=")]
-    return f"{attack}({', '.join(settings)})" if settings else attack
-
-
-def _algorithm(spec: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings of its attack; none of a corruption."""
-    algorithm: Mapping[str, Any] = spec.get("algorithm", spec.get("attack", {}))
-    return algorithm
 
 
 def scenes(run: Run) -> list[ModelFrames]:
@@ -83,7 +57,7 @@ def scenes(run: Run) -> list[ModelFrames]:
         )
         for cell in run.cells
     }
-    for clean in (cell for cell in run.cells if cell.perturbation["kind"] == "clean"):
+    for clean in (cell for cell in run.cells if cell.is_clean):
         shown = run.kept(clean)[:IMAGES]
         sources, _ = run.photographs(clean, shown)
         for cell in _shown(

@@ -18,7 +18,7 @@ FrameKey = tuple[str, str, str, str, str]  # model, data, attack, threshold, ima
 def read_frames(run: Run) -> Mapping[FrameKey, Frame]:
     """Return the image before and after each search, where pictures were kept; by what it belongs to."""
     frames: dict[FrameKey, Frame] = {}
-    for clean in (cell for cell in run.cells if cell.perturbation["kind"] == "clean"):
+    for clean in (cell for cell in run.cells if cell.is_clean):
         for cell in (cell for cell in run.cells if beside(cell, clean) and cell is not clean):
             frames |= _frames(run, clean, cell)
     return frames

@@ -11,7 +11,7 @@ from .seal import read_seal
 
 def read_record(run: Run) -> RunRecord:
     """Return where the figures of a run come from."""
-    cleans = [cell for cell in run.cells if cell.perturbation["kind"] == "clean"]
+    cleans = [cell for cell in run.cells if cell.is_clean]
     seal, _ = read_seal(run)
     spent = [_passes(run, cell) for cell in run.cells]
     forwards, backwards = (sum(side) for side in zip((0, 0), *spent, strict=True))

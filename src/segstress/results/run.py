@@ -18,6 +18,7 @@ from ..models import models
 from ..planning import Plan, read_plan
 from ..planning.reading import read_yaml
 from ..runtime import Cell, Store, read_json, read_text
+from ..runtime.surroundings import versions
 
 Counts = Mapping[tuple[str, str, str], np.ndarray]  # (goal, zone, state) -> (images, classes, 3)
 Arrays = Mapping[str, np.ndarray]
@@ -59,10 +60,10 @@ class Run:
         try:
             return {cell.key: perturbations.build(cell.perturbation) for cell in self.cells}
         except BadInput as error:
-            made = self.environment["versions"].get("segstress", "unknown")
+            made, own = self.environment["versions"].get("segstress", "unknown"), versions()["segstress"]
             raise BadInput(
-                f"{self.folder} was made by segstress {made}, whose settings this version does not read ({error}); "
-                "use that version, or run again with another --out"
+                f"{self.folder} was made by segstress {made}, whose settings {own} does not read ({error}); "
+                f"use {made}, or run again with another --out"
             ) from error
 
     @cached_property
@@ -103,8 +104,11 @@ class Run:
         failed = set(self.ids(cell, "error"))
         return [id_ for id_ in self.ids(cell, "ok") if id_ not in failed]
 
-    def counts(self, cell: Cell, ids: Sequence[str]) -> Counts:
-        """Count these images for every goal, zone and state; zeros where a class or an answer is missing."""
+    def counts(self, cell: Cell, ids: Sequence[str] | None = None) -> Counts:
+        """Count these images, or all that the cell was asked for, in order, for every goal, zone and state.
+
+        Zeros where a class or an answer is missing."""
+        ids = self.expected(cell) if ids is None else ids
         shape = (len(ids), len(cell.dataset_info["classes"]), 3)
         counts: dict[tuple[str, str, str], np.ndarray] = {}
         for table in self.store.chunks(cell, "counts"):  # they are most of a run, so all are never held
@@ -134,7 +138,7 @@ class Run:
         """Return the images that a cell was asked for, in order; of an earlier version's run, those that it has."""
         return self._request[1].get(cell.fingerprints["data"]) or self.ids(cell)
 
-    def unanswered(self, cell: Cell) -> list[str]:
+    def missing(self, cell: Cell) -> list[str]:
         """Return the images that a cell was asked for and has no answer of; one without a valid pixel needs none."""
         done = {*self.answered(cell), *self.ids(cell, "skipped")}
         return [id_ for id_ in self.expected(cell) if id_ not in done]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..attacks.multi_attack import several
 from ..runtime import Cell
 from .run import Arrays, Run
 
@@ -40,7 +41,7 @@ def read_strikes(run: Run) -> list[StrikeFrames]:
     """Return a few images under the multi-attacks of a run, as far as their pictures are stored."""
     by_model: dict[str, list[Cell]] = {}
     for cell in run.cells:
-        if cell.perturbation["kind"] == "multi-attack":
+        if several(run.perturbations[cell.key]):
             by_model.setdefault(cell.names["model"], []).append(cell)
     return [
         frames

@@ -30,9 +30,9 @@ GALLERY = 24  # images of each study whose pictures are held; those of others ar
 def read_studies(run: Run) -> list[Study]:
     """Return one study for each model, dataset and threat of a run."""
     studies = []
-    for cell in (cell for cell in run.absent if cell.perturbation["kind"] == "clean"):
+    for cell in (cell for cell in run.absent if cell.is_clean):
         raise BadInput(f"{run.folder}/cells/{cell.key}/cell.json is missing; run the same command again")
-    for clean in (cell for cell in run.cells if cell.perturbation["kind"] == "clean"):
+    for clean in (cell for cell in run.cells if cell.is_clean):
         same = [cell for cell in run.cells if beside(cell, clean)]
         others = [(cell, run.perturbations[cell.key]) for cell in same if cell is not clean]
         absent = [perturbations.build(cell.perturbation) for cell in run.absent if beside(cell, clean)]
@@ -112,7 +112,6 @@ def _outcome(run: Run, cell: Cell, change: Perturbation, ids: Sequence[str], bas
     return Outcome(
         label=change.name,
         about=change.about,
-        kind=str(cell.perturbation["kind"]),
         goals=goals,
         counts={(goal, zone): table for (goal, zone, state), table in counts.items() if state == "perturbed"},
         clean=_shared(
@@ -129,7 +128,6 @@ def _nothing(change: Perturbation, ids: Sequence[str]) -> Outcome:
     return Outcome(
         label=change.name,
         about=change.about,
-        kind=str(perturbations.spec(change)["kind"]),
         goals=("any",),
         counts={},
         clean={},

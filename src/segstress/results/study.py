@@ -18,7 +18,6 @@ class Outcome:
 
     label: str  # such as "pgd 8/255"; unique within a study
     about: str  # its settings in one line, for the reader
-    kind: str  # attack, clean or corrupt
     goals: tuple[str, ...]  # ("accuracy", "miou") for budget attacks, ("any",) otherwise
     counts: Mapping[tuple[str, str], np.ndarray]  # (goal, zone) -> (images, classes, 3), zeros where not answered
     clean: Mapping[str, np.ndarray]  # zone -> counts of the clean prediction in this outcome's own zones

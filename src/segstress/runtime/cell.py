@@ -29,6 +29,11 @@ class Cell:
     files: Sequence[str] = ()  # fingerprints of the files that the perturbation reads
 
     @property
+    def is_clean(self) -> bool:
+        """Whether it is about the images as they are."""
+        return bool(self.perturbation["kind"] == "clean")
+
+    @property
     def label(self) -> str:
         """Model, data and perturbation in one line."""
         return " ".join(self.names[part] for part in ("model", "data", "perturbation"))

@@ -26,7 +26,7 @@ def toy_study(classes: int = 3, images: int = 3) -> Study:
     ids = tuple(f"image-{number}" for number in range(images))
     rows = ImageRows.of(ImageRow(id_, "any", "ok", "", 0.03, 0.03, 1.0, 9.0, 0.5, 3, 3) for id_ in ids)
     counts, everyone = {("any", "all"): counted()}, np.ones(images, dtype=bool)
-    outcome = Outcome("x", "", "attack", ("any",), counts, {}, everyone, rows)
+    outcome = Outcome("x", "", ("any",), counts, {}, everyone, rows)
     nothing = np.zeros(0, dtype=np.int64)
     return Study(
         model="m",
@@ -98,7 +98,7 @@ def whole_study() -> Study:
 
     plain, everyone = toy_study(classes, images), np.ones(images, dtype=bool)
     (toy,) = plain.outcomes
-    alone = replace(toy, label="alone", kind="alone", counts={}, clean={})
+    alone = replace(toy, label="alone", counts={}, clean={})
     drawn = {state: counted(seen, zones["all"]) for state, seen in (("clean", clean), ("after", maps["y"]))}
     pixels = replace(
         alone, label="pixels", clean={"sampled": drawn["clean"]}, counts={("any", "sampled"): drawn["after"]}

@@ -181,6 +181,8 @@ def test_settings_survive_json_and_name_the_attack():
         ({"threat": {"radius": 0.1, "target": 1}}, "leave target"),
         ({"algorithm": {"kind": "fmn"}}, "within a radius"),
         ({"number": 0}, "number"),
+        ({"algorithm": {"kind": "segpgd"}}, "keep=last; give it keep=best"),
+        ({"algorithm": {"kind": "sea-mce-bal", "keep": "best"}}, "balance=image"),
         ({"parts": "classes"}, "parts"),
     ],
 )

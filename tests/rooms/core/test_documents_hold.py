@@ -39,6 +39,14 @@ def test_generated_pages_are_current() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_the_picture_of_the_rooms_is_of_the_imports(tmp_path: Path) -> None:
+    drawn = tmp_path / "rooms.svg"
+    command = [sys.executable, str(ROOT / "docs" / "draw_rooms.py"), str(drawn)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert drawn.read_text() == (ROOT / "docs" / "rooms.svg").read_text(), "run python docs/draw_rooms.py"
+
+
 def test_the_site_has_every_page() -> None:
     named = set(re.findall(r"[\w/-]+\.md", yaml.safe_dump(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])))
     there = {path.relative_to(ROOT).as_posix() for path in PAGES if ".github" not in path.parts}

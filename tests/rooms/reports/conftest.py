@@ -23,7 +23,6 @@ def tiny() -> Study:
     x = Outcome(
         label="x",
         about="",
-        kind="attack",
         goals=("accuracy", "miou"),
         counts={
             ("accuracy", "all"): np.array([[[1, 4, 6], [1, 6, 4]], none]),
@@ -42,7 +41,6 @@ def tiny() -> Study:
     y = Outcome(
         label="y",
         about="",
-        kind="attack",
         goals=("any",),
         counts={("any", "all"): np.array([[[3, 5, 6], [2, 5, 4]], [[0, 4, 2], [4, 6, 8]]])},
         clean={},

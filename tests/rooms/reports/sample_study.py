@@ -144,7 +144,6 @@ def attack(seen: World, label: str, maps: list[np.ndarray], failing: int | None)
     return Outcome(
         label=label,
         about=f"{label.split()[0]}, 40 steps, step 2/255, linf 8/255, random start",
-        kind="attack",
         goals=GOALS,
         counts={(goal, zone): table for goal in GOALS for zone, table in counts.items()},
         clean={},

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from segstress.attacks import attacks
-from segstress.core import to_plain
-from segstress.results.local_results import _what
+from segstress.core import perturbations
 
 
 @pytest.mark.parametrize(
@@ -14,10 +12,20 @@ from segstress.results.local_results import _what
     [
         ("pgd-region?steps=5", "2 x pgd-region"),
         ("pgd?keep=last&steps=7", "2 x pgd(keep=last)"),
-        ("pgd", "2 x pgd"),
+        ("pgd?keep=last", "2 x pgd(keep=last)"),
     ],
 )
 def test_steps_are_left_out(attack, name):
-    plain = attacks.spec(attacks.build(attack))
-    assert to_plain(plain) == plain
-    assert _what({"kind": "multi-attack", "attack": plain, "number": 2, "every_iterate": False}) == name
+    several = perturbations.build({"kind": "multi-attack", "attack": attack, "number": 2})
+    assert several.curve_point.what == name
+    assert several.curve_point.steps == several.attack.steps
+    assert several.curve_point.number == 2
+
+
+def test_what_acts_everywhere_is_no_damage_to_a_part():
+    plain = {"kind": "attack", "algorithm": "pgd", "threat": {"radius": "8/255"}}
+    assert perturbations.build(plain).curve_point is None
+    box = {"kind": "box", "position": "centre", "height": 4, "width": 4}
+    assert perturbations.build({**plain, "region": box}).curve_point.severity == 8 / 255
+    assert perturbations.build("clean").curve_point is None
+    assert perturbations.build("corrupt:fog?severity=2").curve_point.severity == 2

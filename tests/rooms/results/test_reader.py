@@ -79,6 +79,14 @@ def test_counts_are_what_was_stored(run):
         assert all((counts[key] == table).all() for key, table in expected.items())
 
 
+def test_counts_are_of_all_images_asked_for_unless_some_are_named(run):
+    reader, _ = run
+    (cell, *_) = reader.cells
+    every, named = reader.counts(cell), reader.counts(cell, list("abcd"))
+    assert sorted(every) == sorted(named)
+    assert all((every[key] == table).all() for key, table in named.items())
+
+
 def test_cells_come_in_the_order_of_the_plan(run):
     reader, _ = run
     assert [cell.names["perturbation"].split()[0] for cell in reader.cells] == ["clean", "pgd(steps=2)", "pgd(steps=1)"]
@@ -90,6 +98,7 @@ def test_who_answered_and_who_is_missing(run):
     assert reader.ids(cell) == list("abcd")
     assert reader.ids(cell, "error") == ["d"]
     assert reader.answered(cell) == list("abc")
+    assert reader.missing(cell) == ["d"]
     assert reader.expected(cell) == list("abcd")  # an earlier version did not write down what was asked
     assert reader.absent == []
 
@@ -125,5 +134,5 @@ def test_settings_of_another_version_are_refused_by_its_name(run):
     reader, _ = run
     for path in as_earlier(reader.folder).folder.glob("cells/*pgd*/cell.json"):
         path.write_text(path.read_text().replace('"steps"', '"strides"'))
-    with pytest.raises(BadInput, match=r"was made by segstress .*, whose settings this version does not read"):
+    with pytest.raises(BadInput, match=r"was made by segstress .*, whose settings .* does not read"):
         _ = Run(reader.folder).perturbations

@@ -35,7 +35,7 @@ class StudySection(PagePart):
             parts = " and ".join(alone.parts for alone in study.alone)
             done = f"{parts} were attacked one by one{at}" if parts else "nothing was done to them"
             return f"{study.model} has {percent(clean)} % of pixels right on clean images; {done}."
-        noun = "attack" if all(outcome.kind == "attack" for outcome in study.outcomes) else "perturbation"
+        noun = "attack" if study.threat else "perturbation"
         left = self._left()
         many = plural(len(study.outcomes), noun)
         under = f"{study.battery} ({many})" if study.battery else many
