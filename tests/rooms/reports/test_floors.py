@@ -21,7 +21,7 @@ from segstress.results.study import Floor, Outcome, PartsFrame
 
 def outcome(label, answered=(True, True), **given):
     """Of an attack on parts; what it counts is given."""
-    plain = {"about": "", "kind": "alone", "goals": ("any",), "counts": {}, "clean": {}, "answered": np.array(answered)}
+    plain = {"about": "", "goals": ("any",), "counts": {}, "clean": {}, "answered": np.array(answered)}
     rows = tuple(ImageRow(image, "any", "ok", "", 0.03, 0.03, 1.0, 9.0, 0.5, 9, 8) for image in ("first", "second"))
     return Outcome(label=label, rows=ImageRows.of(rows), **{**plain, **given})
 
