@@ -31,12 +31,9 @@ ROOMS = {
     "competition": "rooms/competition contract/test_contract_concordances.py contract/test_contract_formats.py",
     "training": "rooms/training contract/test_contract_training.py",
 }
-LIKE = {
-    **{"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="},
-    **{"+": "-", "-": "+", "*": "/", "/": "*", "//": "*", "&": "|", "|": "&", "+=": "-=", "-=": "+="},
-    **{"and": "or", "or": "and", "not": "", "True": "False", "False": "True", "any": "all", "all": "any"},
-    **{"min": "max", "max": "min", "amin": "amax", "amax": "amin", "argmin": "argmax", "argmax": "argmin"},
-}
+PAIRS = "<|<= >|>= ==|!= +|- *|/ +=|-= and|or True|False any|all min|max amin|amax argmin|argmax".split()
+SWAPPED = [tuple(pair.split("|")) for pair in PAIRS]
+LIKE = {"not": "", "//": "*", "|": "&", "&": "|", **dict(SWAPPED), **{late: early for early, late in SWAPPED}}
 SILENT = ("raise ", "import ", "@", "class ", "def ", "assert ")  # lines that hold nothing worth turning
 
 
