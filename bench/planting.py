@@ -31,7 +31,20 @@ ROOMS = {
     "competition": "rooms/competition contract/test_contract_concordances.py contract/test_contract_formats.py",
     "training": "rooms/training contract/test_contract_training.py",
 }
-PAIRS = "<|<= >|>= ==|!= +|- *|/ +=|-= and|or True|False any|all min|max amin|amax argmin|argmax".split()
+PAIRS = [
+    "<|<=",
+    ">|>=",
+    "==|!=",
+    "+|-",
+    "*|/",
+    "+=|-=",
+    "and|or",
+    "True|False",
+    "any|all",
+    "min|max",
+    "amin|amax",
+    "argmin|argmax",
+]
 SWAPPED = [tuple(pair.split("|")) for pair in PAIRS]
 LIKE = {"not": "", "//": "*", "|": "&", "&": "|", **dict(SWAPPED), **{late: early for early, late in SWAPPED}}
 SILENT = ("raise ", "import ", "@", "class ", "def ", "assert ")  # lines that hold nothing worth turning
