@@ -39,9 +39,8 @@ from segstress.contests.plan import read_contest
 from segstress.contests.predict import open_pool
 from segstress.contests.predictor import Predictor
 from segstress.contests.select import fixed_bounds
-from segstress.contests.stream import UNIT
 from segstress.contests.stream_total import Row, StreamTotal
-from segstress.contests.stream_work import BLOCK, StreamWork
+from segstress.contests.stream_work import BLOCK, UNIT, StreamWork
 from segstress.core.system import cores
 from segstress.data import Sample, datasets, load, resize
 from segstress.data.reading import decode_image

@@ -61,7 +61,7 @@ def stream(
     with watch(console, "streaming") as progress:
         selection, total, faults = competition.stream(progress, common.options())
     console.print(", ".join(f"{name}: {number:,}" for name, number in sorted(total.counters.items())), soft_wrap=True)
-    selected = show_selection(selection)
+    selected = show_selection(selection) if selection else {"complete": False}
     earlier = [f"{name}: {number}" for name, number in total.counters.items() if name != "images"]  # before a stop
     conclude({"folder": str(out), "counters": total.counters, **selected}, as_json, faults or earlier)
 
@@ -136,8 +136,8 @@ def add(
         selected = show_selection(selection)
     elif competition.streamed:
         with watch(console, "streaming") as progress:
-            selection, _, faults = competition.stream(progress, run_options)
-        selected = show_selection(selection)
+            streamed, _, faults = competition.stream(progress, run_options)
+        selected = show_selection(streamed) if streamed else {"complete": False}
     else:
         selected, faults = hold(competition, run_options)
     conclude({"folder": str(folder), "caveat": competition.caveat, **selected}, as_json, faults)

@@ -39,7 +39,9 @@ def watch(console: Console, what: str) -> Iterator[Watcher]:
     with Progress(*columns, console=console) as bar:
         task = bar.add_task(what, total=None)
         yield Watcher(
-            begin=lambda total, words="": bar.reset(task, total=total, description=_joined(what, words)),
+            begin=lambda total, words="", unit="images": bar.reset(
+                task, total=total, description=_joined(what, words if unit == "images" else unit)
+            ),
             advance=lambda number, words="": bar.update(task, advance=number, description=_joined(what, words)),
             warn=warn,
         )
@@ -58,10 +60,10 @@ class _Lines:
         self.unit = ""
         self.started = self.said = time.monotonic()
 
-    def begin(self, total: int, words: str = "") -> None:
+    def begin(self, total: int, words: str = "", unit: str = "images") -> None:
         self.total, self.done = total, 0  # a job may have several stages
         self.started = self.said = time.monotonic()
-        extent = f"{words}, at most {total:,} passes" if words else f"{total} images"
+        extent = f"{words}, at most {total:,} passes" if words else f"{total} {unit}"
         self.unit = " passes" if words else ""
         self.console.print(f"{self.what}: {extent}", soft_wrap=True)
 

@@ -94,12 +94,19 @@ class Competition:
 
     def stream(
         self, progress: Progress, run_options: RunOptions = RUN_OPTIONS
-    ) -> tuple[Selection, StreamTotal, list[str]]:
-        """Take steps 1 to 4 in one pass, without keeping maps; also return counters and what went wrong."""
-        with share(self.folder, ""):
-            record(self.folder, self.contest.numerics)
-            (self.folder / APPROXIMATE).unlink(missing_ok=True)
-            return stream(self.folder, self.contest, self.entrants, self.vocabulary, progress, run_options)
+    ) -> tuple[Selection | None, StreamTotal, list[str]]:
+        """Take steps 1 to 4 in one pass, without keeping maps; also return counters and what went wrong.
+
+        No selection is made where other parts have some left to do."""
+        with self._shared(run_options) as sharing:
+            with sharing.turn():
+                record(self.folder, self.contest.numerics)
+                sharing.join(self._question())
+                (self.folder / APPROXIMATE).unlink(missing_ok=True)
+            inputs = self.folder, self.contest, self.entrants, self.vocabulary
+            answer = stream(*inputs, progress, run_options, sharing)
+            _tell_rest(sharing, progress)
+            return answer
 
     def among_candidates(
         self, progress: Progress, run_options: RunOptions = RUN_OPTIONS

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,9 +15,9 @@ from ..competition.discrepancy import BY_CLASS, concordances, pair_counts
 from ..competition.select import ID_TYPE, Candidates, Rule
 from ..competition.thresholds import Bounds, PoolShares
 from ..competition.vocabulary import Vocabulary
-from ..core import digest, import_source
+from ..core import BadImage, BadInput, digest, import_source
 from ..core.files import write
-from ..data import Sample, resize
+from ..data import Dataset, Sample, resize
 from ..data.pipeline import put_behind, read_blocks
 from .index import index_row
 from .plan import Entrant
@@ -25,6 +26,10 @@ from .predictor import Labels, Predictor
 from .stream_total import Row, StreamTotal
 
 STREAM = "stream"  # folder of the totals
+WHOLE = "whole"  # in the place of a unit: what is joined so far
+LOST = "unreadable shards"
+UNIT = 1024  # images of a unit at least; a shard is never cut
+BYTES = 2**25  # of a unit at least, where the images of its shards are not known before they are opened
 BLOCK = 32  # images whose agreements are held at a time
 
 
@@ -34,6 +39,19 @@ class Looked(NamedTuple):
     name: str
     row: Row | str  # what the index says of it, or why it cannot be read
     maps: list[Labels]
+
+
+@dataclass(frozen=True)
+class StreamUnit:
+    """Some shards of the pool, by their names."""
+
+    stretches: tuple[str, ...]
+    number: int  # its place among all units
+
+    @property
+    def stem(self) -> str:
+        """By what its total is known."""
+        return digest(list(self.stretches))
 
 
 @dataclass(frozen=True)
@@ -49,12 +67,13 @@ class StreamWork:
     bounds: Bounds | None  # none in a first pass, which only counts shares
     plugins: tuple[str, ...] = ()
 
-    def __call__(self, names: tuple[str, ...]) -> tuple[str, int, list[str]]:
-        """Write what the images come to; return under which name, how many they were, and what went wrong."""
+    def __call__(self, unit: StreamUnit) -> tuple[StreamUnit, list[str]]:
+        """Write what the images come to; also return what went wrong."""
         for plugin in self.plugins:
             import_source(plugin)
-        data, total, stem = open_pool(self.pool), self.empty(), stem_of(names)
+        data, total = open_pool(self.pool), self.empty()
         faults, block = list[str](), list[Looked]()
+        names = self._names(data, unit, total, faults)
 
         def read(name: str) -> tuple[Row, Sample]:
             sample = data.read(name)
@@ -71,9 +90,29 @@ class StreamWork:
             for images in read_blocks(read, self.predictor.blocks(names), data.readers):
                 put(self._predict(models, images))
             put([])
-        total.done = {stem}
-        write(self.path(stem), total.to_bytes())
-        return stem, len(names), faults
+        return self._write(unit, total, faults)
+
+    def give_up(self, unit: StreamUnit, reason: str) -> tuple[StreamUnit, list[str]]:
+        """Count the shards that workers die of, and none of their images."""
+        total = self.empty()
+        total.count(LOST, len(unit.stretches))
+        return self._write(unit, total, [f"{', '.join(unit.stretches)}: {reason}"])
+
+    def _names(self, data: Dataset, unit: StreamUnit, total: StreamTotal, faults: list[str]) -> list[str]:
+        """Return the images of some shards; one that cannot be listed is counted, and the others go on."""
+        names: list[str] = []
+        for stretch in unit.stretches:
+            try:
+                names += data.stretch(stretch)
+            except (BadInput, BadImage) as error:
+                total.count(LOST)
+                faults.append(str(error))
+        return names
+
+    def _write(self, unit: StreamUnit, total: StreamTotal, faults: list[str]) -> tuple[StreamUnit, list[str]]:
+        total.done = {unit.stem}
+        write(self.path(unit.stem), total.to_bytes())
+        return unit, faults
 
     def empty(self) -> StreamTotal:
         """Return the total of no images."""
@@ -82,9 +121,18 @@ class StreamWork:
 
     def path(self, stem: str) -> Path:
         """Tell where the total of some shards is written."""
+        return self.folder / STREAM / f"{self.question}-{stem}.zst"
+
+    def beside(self) -> list[Path]:
+        """Return the totals of some shards that are there."""
+        return [path for path in (self.folder / STREAM).glob(f"{self.question}-*.zst") if path != self.path(WHOLE)]
+
+    @cached_property
+    def question(self) -> str:
+        """What totals are of: no others fit."""
         bounds = [] if self.bounds is None else [self.bounds.low.tolist(), self.bounds.high.tolist()]
-        question = digest([[entrant.key for entrant in self.entrants], bounds, ID_TYPE])  # no other totals fit
-        return self.folder / STREAM / f"{'candidates' if bounds else 'shares'}-{question}-{stem}.zst"
+        known = [[entrant.key for entrant in self.entrants], bounds, ID_TYPE, UNIT, BYTES]
+        return f"{'candidates' if bounds else 'shares'}-{digest(known)}"
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -142,6 +190,14 @@ class StreamWork:
         return shares, scores
 
 
-def stem_of(names: tuple[str, ...]) -> str:
-    """Return by what some shards are known."""
-    return digest(list(names))
+def units_of(data: Dataset) -> Iterator[StreamUnit]:
+    """Yield shards in their order, small ones together; none is opened."""
+    names, images, size, number = list[str](), 0, 0, 0
+    for stretch in data.outline():
+        names.append(stretch.name)
+        images, size = images + stretch.images, size + stretch.size
+        if images >= UNIT or size >= BYTES:
+            yield StreamUnit(tuple(names), number)
+            names, images, size, number = [], 0, 0, number + 1
+    if names:
+        yield StreamUnit(tuple(names), number)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 
 from ..core import BadImage, BadInput, Depth, Registry, Spec, digest, settings
 from .palette import Colour, make_palette
@@ -21,6 +22,14 @@ LATER = (
 )  # settings that came later: where they are not given, earlier results still hold
 READERS = 4  # threads that decode files
 STRETCH = 256  # images of a stretch where nothing says which lie together
+
+
+class Stretch(NamedTuple):
+    """Images that are best read together."""
+
+    name: str  # another one where the images are others
+    images: int = 0  # 0 = not known before it is opened
+    size: int = 0  # bytes, where the images are not counted
 
 
 @settings
@@ -45,6 +54,16 @@ class Dataset(ABC):
         """Yield all ids, those together that are best read together, in the order of reading."""
         ids = self.ids()
         yield from (tuple(ids[first : first + STRETCH]) for first in range(0, len(ids), STRETCH))
+
+    def outline(self) -> Iterator[Stretch]:
+        """Yield the stretches, in the order of reading, by what is known of them before any is opened."""
+        for first, ids in zip(count(0, STRETCH), self.stretches(), strict=False):
+            yield Stretch(f"{first}-{digest(list(ids))}", len(ids))
+
+    def stretch(self, name: str) -> tuple[str, ...]:
+        """Return the ids of one of them."""
+        first = int(name.partition("-")[0])
+        return tuple(self.ids()[first : first + STRETCH])
 
     @property
     def readers(self) -> int:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from ..core import BadImage, BadInput, settings
 from ..core.file_hashes import file_hashes, stamp
 from ..core.remote import RemotePath
-from .dataset import datasets
+from .dataset import Stretch, datasets
 from .pool import Pool
 from .reading import decode_image
 from .sample import Sample, unlabelled
@@ -39,11 +39,20 @@ class Embedded(Pool):
 
     def stretches(self) -> Iterator[tuple[str, ...]]:
         """Yield the ids of one row group after the other."""
+        return map(self.stretch, (stretch.name for stretch in self.outline()))
+
+    def outline(self) -> Iterator[Stretch]:
+        """Yield the row groups, as the end of each file lists them."""
         for name, path in self._shards.items():
             first = 0
             for upto in _open(path, stamp(path), self.image)[1]:
-                yield tuple(f"{name}/{row:0{DIGITS}}" for row in range(first, upto))
+                yield Stretch(f"{first}-{upto}-{name}", upto - first)
                 first = upto
+
+    def stretch(self, name: str) -> tuple[str, ...]:
+        """Return the ids of a row group."""
+        first, upto, file = name.split("-", 2)
+        return tuple(f"{file}/{row:0{DIGITS}}" for row in range(int(first), int(upto)))
 
     def ids(self) -> list[str]:
         """Return file and row."""

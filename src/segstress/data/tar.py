@@ -15,7 +15,7 @@ from pydantic import BeforeValidator
 from ..core import BadImage, BadInput, settings
 from ..core.file_hashes import file_hashes
 from ..core.remote import RemotePath
-from .dataset import READERS, datasets
+from .dataset import READERS, Stretch, datasets
 from .pool import Pool
 from .reading import decode_image
 from .sample import Sample, unlabelled
@@ -75,7 +75,21 @@ class Tar(Pool):
     def stretches(self) -> Iterator[tuple[str, ...]]:
         """Yield the ids of one shard after the other, each in the order in which its images lie."""
         for name, shard in self._shards.items():
-            yield tuple(f"{name}/{image}" for image in _names(self._list(shard).sort_by("offset")))
+            yield self._in_order(name, shard)
+
+    def outline(self) -> Iterator[Stretch]:
+        """Yield the shards, none of which is listed for it."""
+        for name, shard in self._shards.items():
+            size = shard.stat().st_size
+            yield Stretch(f"{size}-{name}", size=size)
+
+    def stretch(self, name: str) -> tuple[str, ...]:
+        """List one shard."""
+        title_of = name.partition("-")[2]
+        return self._in_order(title_of, self._shards[title_of])
+
+    def _in_order(self, name: str, shard: Path) -> tuple[str, ...]:
+        return tuple(f"{name}/{image}" for image in _names(self._list(shard).sort_by("offset")))
 
     def contents(self) -> Any:
         """Return names and sizes of all members, and the hashes of their archives."""

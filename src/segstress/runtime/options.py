@@ -24,6 +24,6 @@ class RunOptions:
 class Progress:
     """What a run tells about itself; the command line draws it."""
 
-    begin: Callable[..., None] = lambda total, words="": None  # so many images; or passes, and what they are for
+    begin: Callable[..., None] = lambda total, words="", unit="images": None  # or passes, and what for
     advance: Callable[..., None] = lambda number, words="": None  # so many of them are done, and what they were
     warn: Callable[[str], None] = lambda message: None

@@ -33,7 +33,7 @@ ALONE = RunOptions(workers=1)
 def small_units(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several units, blocks and folds of a small pool."""
     monkeypatch.setattr("segstress.data.dataset.STRETCH", 6)
-    monkeypatch.setattr(streaming, "UNIT", 12)
+    monkeypatch.setattr(stream_work, "UNIT", 12)
     monkeypatch.setattr(stream_work, "BLOCK", 5)
     monkeypatch.setattr(streaming, "FOLD", 2)
 
