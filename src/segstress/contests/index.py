@@ -45,7 +45,13 @@ class IndexWork:
         for plugin in self.plugins:
             import_source(plugin)
         data = open_pool(self.pool)
-        rows = [_look(data, name) for name in block.names]
+        return self._write(block, [_look(data, name) for name in block.names])
+
+    def give_up(self, block: IndexBlock, reason: str) -> IndexBlock:
+        """Note images that workers die of as such that cannot be read."""
+        return self._write(block, [_unread(name, reason) for name in block.names])
+
+    def _write(self, block: IndexBlock, rows: list[dict[str, Any]]) -> IndexBlock:
         write_table(block_path(self.folder, block.names), pa.Table.from_pylist(rows, INDEX))
         return block
 
@@ -59,7 +65,11 @@ def _look(data: Dataset, name: str) -> dict[str, Any]:
     try:
         return index_row(name, data.read(name))
     except BadImage as error:
-        return {"image": "", "name": name, "source": "", "status": "error", "message": str(error)}
+        return _unread(name, str(error))
+
+
+def _unread(name: str, message: str) -> dict[str, Any]:
+    return {"image": "", "name": name, "source": "", "status": "error", "message": message}
 
 
 def index_row(name: str, sample: Sample) -> dict[str, Any]:

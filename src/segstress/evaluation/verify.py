@@ -87,6 +87,10 @@ class VerifyWork:
         worker = Worker(self.folder, run.plan.numerics, frozenset(), tuple(run.plan.plugins))
         return key, _verify(run, cell, worker, self.draw, other_rounding(run.environment))
 
+    def give_up(self, key: str, reason: str) -> tuple[str, Verdict]:
+        """Doubt a cell that workers die of."""
+        return key, Verdict(key, 0, 0, (f"could not be checked: {reason}",), math.nan, math.nan)
+
     def inputs(self, key: str) -> list[Path]:
         """Return the files of the run, for a worker that does not reach its folder."""
         plain = [path for path in self.folder.iterdir() if path.is_file() and not path.name.startswith(".")]

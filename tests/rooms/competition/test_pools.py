@@ -15,7 +15,7 @@ from PIL import Image
 
 import segstress.competition  # noqa: F401 - registers the pools
 from segstress.core import BadImage, BadInput
-from segstress.data import datasets, load
+from segstress.data import datasets, image_list, load
 
 
 @pytest.fixture
@@ -63,6 +63,20 @@ def test_a_list_gives_the_images_it_names(photos: Path) -> None:
     assert pool.read("photos/1.png").image.shape == (3, 6, 8)
     with pytest.raises(BadImage, match="cannot be read"):
         pool.read("photos/none.png")
+
+
+def test_a_folder_of_lists_is_read_a_row_group_at_a_time(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, numbers in (("a", (0, 1, 2)), ("b", (3, 0))):
+        table = pa.table({"path": [f"{number}.png" for number in numbers]})
+        pq.write_table(table, photos / f"{name}.parquet", row_group_size=2)
+    pool, read, paths = load(f"list:{photos}"), list[int](), image_list._paths
+    monkeypatch.setattr(image_list, "_paths", lambda path, *given: read.append(1) or paths(path, *given))
+    parts = list(pool.outline())
+    assert [part.images for part in parts] == [2, 1, 2]
+    assert read == []
+    assert [pool.stretch(part.name) for part in parts] == [("0.png", "1.png"), ("2.png",), ("3.png", "0.png")]
+    assert pool.ids() == ["0.png", "1.png", "2.png", "3.png"]
+    assert pool.read("3.png").image.shape == (3, 6, 8)
 
 
 def test_fingerprints_follow_the_content(photos: Path, tmp_path: Path) -> None:
