@@ -13,7 +13,7 @@ ZOO := $(addprefix zoo-,$(NORMAL) $(ROBUST) $(SEEDED) $(MATCHED) $(MATCHED_PIR))
 
 BOARD_IMAGES ?= 4
 
-.PHONY: install demo board docs test test-all lint bench faults mutants chromium zoo $(ZOO) clean
+.PHONY: install demo board docs test test-all s3 lint bench faults mutants chromium zoo $(ZOO) clean
 
 # Two stamps: the demo needs the package alone, tests and lint need the tools and the optional frameworks too.
 .venv/core: pyproject.toml constraints.txt
@@ -41,6 +41,17 @@ test: .venv/dev chromium
 
 test-all: .venv/dev chromium
 	$(BIN)/pytest -n 2
+
+# Runs, data and weights at addresses, against moto's S3 server on loopback, in an environment of its own: botocore wants an
+# older python-dateutil than the constraints have.
+.venv/s3: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv/environment-s3
+	grep -v '^python-dateutil' constraints.txt >.venv/constraints-s3.txt
+	.venv/environment-s3/bin/pip install --quiet --disable-pip-version-check --constraint .venv/constraints-s3.txt --editable '.[moto,judge,dev]'
+	touch $@
+
+s3: .venv/core .venv/s3
+	.venv/environment-s3/bin/pytest tests/rooms/data/test_remote.py tests/walks/test_addresses.py
 
 lint: .venv/dev
 	$(BIN)/ruff format --check .
