@@ -1,8 +1,9 @@
-"""`battery` is a list of perturbations: all are listed with the command they are for, and each command names the other."""
+"""`battery` is a list of perturbations: all are listed with their commands, and each command names the other."""
 
 from __future__ import annotations
 
 import json
+
 import pytest
 import typer
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 import typer
+from tests.rooms.cli.test_terminal import COMMANDS, options_of
 
 from segstress.cli.main import app
-from tests.rooms.cli.test_terminal import COMMANDS, options_of
 
 PRINTS = frozenset({"--plugin", "--json"})  # every command
 WORKS = frozenset({"--workers", "--executor", "--ray-address", "--gpus-per-worker"})
