@@ -22,7 +22,7 @@ from segstress.corruptions import corruptions
 from segstress.corruptions.suites import SUITES
 from segstress.fitting.plan import TrainingPlan
 from segstress.metrics import metrics
-from segstress.planning.battery_files import Battery, batteries, battery
+from segstress.planning.battery_files import Battery, batteries, battery, local_batteries
 from segstress.planning.plan import Plan
 from segstress.planning.schema import schema_of
 
@@ -83,9 +83,12 @@ def attack_row(name: str) -> list[str]:
 def attacks_page() -> str:
     """Return the table of all attacks, and of the batteries made of them."""
     heads = ("attack", "seeks", "knows of the model", "norms", "forwards + backwards", "paper", "what it is")
-    lists = ((f"`{name}` v{battery(name).version}", battery(name).about) for name in batteries())
+    lists = [(f"`{name}` v{battery(name).version}", "attack", battery(name).about) for name in batteries()]
+    lists += [(f"`{name}`", about["command"], about["about"]) for name, about in local_batteries().items()]
     rows = table(heads, map(attack_row, attacks.names()))
-    return f"# Attacks\n{MADE}\n{ATTACKS}\n{rows}\n{BATTERIES}\n{table(('battery', 'what it is'), lists)}"
+    return (
+        f"# Attacks\n{MADE}\n{ATTACKS}\n{rows}\n{BATTERIES}\n{table(('battery', 'of segstress', 'what it is'), lists)}"
+    )
 
 
 def corruptions_page() -> str:

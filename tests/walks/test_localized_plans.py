@@ -45,7 +45,7 @@ def brief(tmp_path):
     """A packaged plan with a tenth of its steps, as a file."""
 
     def write(name):
-        text = files("segstress").joinpath(f"plans/spatial/{name}.yaml").read_text()
+        text = files("segstress").joinpath(f"plans/batteries/spatial/{name}.yaml").read_text()
         path = tmp_path / f"{name}.yaml"
         path.write_text(re.sub(r"(steps: \d+)0\b", r"\1", text))
         return path

@@ -9,7 +9,7 @@ from typing import Any
 from torch import nn
 
 from ..core import BadInput, Spec
-from ..evaluation.run import evaluate as carry_out
+from ..evaluation.run import evaluate as evaluate_plan
 from ..planning.minimal import specs as searches
 from ..planning.plan import Plan, read_plan
 from ..planning.spatial import corruption_specs, patch_regions, spatial_battery, too_large
@@ -51,7 +51,7 @@ def evaluate(
         options = run_options or RunOptions(workers=workers)
         if data is None:
             plan = _whole_plan(model, battery=battery, attack=attack, eps=eps, **settings)
-            done = carry_out(plan, out, options, listener(progress))
+            done = evaluate_plan(plan, out, options, listener(progress))
             return Evaluated(done.folder, done.errors, done.notes)
         if isinstance(model, Plan | Path):
             raise BadInput("evaluate: a plan says its data itself; give the plan alone, or model and data")
@@ -65,7 +65,7 @@ def evaluate(
         plan = plan_of(model, given, source, plan_settings)
         _stay_here(model, data, options)
         folder = ResultFolder(out)
-        done = carry_out(plan, folder.path, options, listener(progress))
+        done = evaluate_plan(plan, folder.path, options, listener(progress))
         return Evaluated(done.folder, done.errors, done.notes, (model, source, folder))
 
 
@@ -135,7 +135,7 @@ def _run(
         for line in too_large(plan) if warn else ():
             heard.warn(line)
         folder = ResultFolder(out)
-        done = carry_out(plan, folder.path, options, heard)
+        done = evaluate_plan(plan, folder.path, options, heard)
         return done.folder, done.errors, done.notes, (model, source, folder)
 
 

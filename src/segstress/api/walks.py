@@ -21,7 +21,7 @@ from ..evaluation.report import report as run_report
 from ..evaluation.verify import Verdict
 from ..evaluation.verify import verify as verify_run
 from ..fitting.plan import read_training_plan
-from ..fitting.train import train as carry_out
+from ..fitting.train import train as train_model
 from ..models import models as kinds
 from ..runtime import Progress, RunOptions
 from ..training import recipes
@@ -80,7 +80,7 @@ def train(plan: str | None = None, *, out: Path | str | None = None, **changes: 
             plan, changes | {key: datasets.spec(data) for key, data in datasets_given.items()}
         )
         name = Path(plan).stem if plan else recipes.read(training_plan.recipe)["kind"]
-        return carry_out(training_plan, Path("runs") / f"train-{name}" if out is None else Path(out))
+        return train_model(training_plan, Path("runs") / f"train-{name}" if out is None else Path(out))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

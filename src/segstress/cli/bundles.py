@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
@@ -15,80 +15,85 @@ from .addresses import folders_here
 from .names import check_battery, check_names, check_plan
 
 if TYPE_CHECKING:
+    from ..planning import Plan
     from ..runtime import RunOptions
-
-
-NUMERICS = ("device", "batch_size", "threads", "dtype", "fold", "channels_last")
 
 
 @dataclass(frozen=True)
 class WorkerOptions:
-    """Who works, and where; none of it changes a result."""
+    """Who works, and where, and what is printed: of every command that has workers; none of it changes a result."""
 
     workers: options.Workers = 0
     executor: options.Executor = "local"
     ray_address: options.RayAddress = ""
     gpus_per_worker: options.GpusPerWorker = 0.0
+    as_json: options.Json = False
+    plugin: options.Plugins = None
 
-    def options(self) -> RunOptions:
-        """Return the same, as runs understand it."""
+    def options(self, **others: Any) -> RunOptions:
+        """Return the same, as runs understand it, with others that a command has by itself."""
         from ..runtime import RunOptions
 
-        return RunOptions(
-            **{field.name: getattr(self, field.name) for field in fields(RunOptions) if hasattr(self, field.name)}
-        )
+        own = {field.name: getattr(self, field.name) for field in fields(RunOptions) if hasattr(self, field.name)}
+        return RunOptions(**own, **others)
 
 
 @dataclass(frozen=True)
-class ExecutionOptions(WorkerOptions):
-    """How a run is carried out; none of it changes a result."""
+class PassOptions:
+    """On what a model computes; what is not given is as the plan or the run has it."""
+
+    device: options.Device = None
+    threads: options.Threads = None
+    dtype: options.Dtype = None
+
+    def numerics(self) -> dict[str, Any]:
+        """Return what was given of the numerics."""
+        from ..runtime import Numerics
+
+        return given(self, *(field.name for field in fields(Numerics)))
+
+
+@dataclass(frozen=True)
+class NumericsOptions(PassOptions):
+    """All that rounding depends on."""
+
+    batch_size: options.BatchSize = None
+    fold: options.Fold = None
+    channels_last: options.ChannelsLast = None
+
+
+@dataclass(frozen=True)
+class EvaluationOptions(NumericsOptions, WorkerOptions):
+    """How a run is carried out, and what every plan may say; a plan that is there already may be given it too."""
 
     out: options.Out = None
     part: options.Part = ""
     shard_size: options.ShardSize = 0
     retry_errors: options.RetryErrors = False
     other_numerics: options.OtherNumerics = False
-    as_json: options.Json = False
-    plugin: options.Plugins = None
+    keep_images: options.KeepImages = None
+    limit: options.Limit = None
+    seed: options.Seed = None
 
     def folder(self, default: str) -> Path:
         """Tell where the results lie."""
         return self.out or Path("runs") / default
 
-
-@dataclass(frozen=True)
-class NumericsOptions(ExecutionOptions):
-    """On what a run computes, and which images it keeps; a plan that is there already may be given these too."""
-
-    keep_images: options.KeepImages = False
-    batch_size: options.BatchSize = 0
-    threads: options.Threads = 1
-    fold: options.Fold = False
-    device: options.Device = "cpu"
-    dtype: options.Dtype = "float32"
-    channels_last: options.ChannelsLast = False
-
     def settings(self) -> dict[str, Any]:
-        """Return its part of a plan."""
-        numerics = {name: getattr(self, name) for name in NUMERICS}
-        return {"keep_images": self.keep_images, "plugins": self.plugin or [], "numerics": numerics}
+        """Return what was given of a plan."""
+        plain = given(self, "keep_images", "limit", "seed") | {"numerics": self.numerics(), "plugins": self.plugin}
+        return {key: value for key, value in plain.items() if value not in (None, {}, [])}
 
+    def plan(self, **settings: Any) -> Plan:
+        """Return the plan that the options of a command spell out."""
+        from ..planning import read_plan
 
-@dataclass(frozen=True)
-class EvaluationOptions(NumericsOptions):
-    """What a run of any sort looks at, and how; the settings that every plan shares."""
-
-    limit: options.Limit = None
-    seed: options.Seed = 0
-
-    def settings(self) -> dict[str, Any]:
-        """Return its part of a plan."""
-        return {**super().settings(), "limit": self.limit, "seed": self.seed}
+        return read_plan({**self.settings(), **settings})
 
 
 @dataclass(frozen=True)
 class AttackOptions:
-    """Which attacks are asked for, and what they may do."""
+    """Which attacks are asked for, what they may do, and how many of them an image is spared."""
 
     attack: options.Attacks = None
     battery: options.Battery = None
@@ -99,6 +104,14 @@ class AttackOptions:
     norm: options.Norm = None
     target: options.Target = None
     weights: options.Weights = None
+    exhaustive: options.Exhaustive = False
+    done_at: options.DoneAt = None
+    budget: options.Budget = None
+
+    def typed(self) -> list[str]:
+        """Return those that were given, as they are typed."""
+        changed = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        return [f"--{name.replace('_', '-')}" for name in changed]
 
     def settings(self) -> dict[str, Any]:
         """Return their part of a plan; refused where nothing, or two things at once, are asked for."""
@@ -109,9 +122,15 @@ class AttackOptions:
             )
         if self.alone and not parts:
             raise typer.BadParameter("--alone says how --objects or --pixels are attacked; give one of them")
-        settings = asdict(self)
-        attack = settings.pop("attack")
+        settings = given(self, *(field.name for field in fields(self)))
+        attack = settings.pop("attack", None)
         return {**settings, "perturbations": attack.split(",") if attack else []}
+
+
+def given(bundle: Any, *names: str) -> dict[str, Any]:
+    """Return those options of a bundle, by these names, that were given."""
+    values = {name: getattr(bundle, name, None) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def bundled(command: Callable[..., None]) -> Callable[..., None]:

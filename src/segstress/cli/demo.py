@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from . import options
-from .bundles import ExecutionOptions
+from .bundles import EvaluationOptions
 from .console import console
 from .evaluation import attack_and_report
 from .running import conclude
@@ -26,11 +25,10 @@ Images = Annotated[int, Option("--images", min=2, help="Test images that --full 
 
 
 def demo(
-    common: ExecutionOptions,
+    common: EvaluationOptions,
     full: Full = False,
     images: Images = 24,
     store: Store = False,
-    limit: options.Limit = 12,
 ) -> None:
     """Attack the embedded models on embedded images, beside stored figures of a full run; nothing is downloaded.
 
@@ -43,14 +41,16 @@ def demo(
     if store and not full:
         raise typer.BadParameter("--store keeps the figures of a full run; give --full as well")
     if full:
+        settled = ", ".join(sorted({*common.settings()} - {"plugins"}))
+        if settled:
+            raise typer.BadParameter(f"--full: the claims settle {settled}; leave out the options of these")
         _examine(common, images, store)
         return
     beside = [table.without(("training", "seed", "share", "cmiou_clean")) for table in current()]
-    plan = read_plan({**PLAN, "limit": limit, "plugins": common.plugin or []})
-    attack_and_report(plan, common, beside, common.folder("demo"))
+    attack_and_report(read_plan(PLAN, common.settings()), common, beside, common.folder("demo"))
 
 
-def _examine(common: ExecutionOptions, images: int, store: bool) -> None:
+def _examine(common: EvaluationOptions, images: int, store: bool) -> None:
     """Carry out every run that is missing, then print the claims with their verdicts."""
     from ..demo import demonstration as demo
     from ..demo import zoo

@@ -14,7 +14,6 @@ from typer import Argument, Option
 from . import options
 from .console import console, show_json
 
-Eps = Annotated[str | None, Option("--eps", help='Radius in [0, 1] units, e.g. "8/255"; several with commas.')]
 File = Annotated[Path, Option("--out", help="The file to write.")]
 Force = Annotated[bool, Option("--force", help="Write over a file that is there.")]
 QUESTIONS = {  # and what is meant without an answer
@@ -40,7 +39,7 @@ def init(
     data: options.SomeData = None,
     battery: options.Battery = None,
     attack: options.Attacks = None,
-    eps: Eps = None,
+    eps: options.Eps = None,
     limit: options.Limit = None,
     force: Force = False,
     as_json: options.Json = False,

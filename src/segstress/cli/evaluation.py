@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import typer
 from rich.table import Table
 
 from . import options
-from .bundles import AttackOptions, EvaluationOptions, ExecutionOptions
+from .bundles import AttackOptions, EvaluationOptions
 from .console import console, duration, show_grid, show_json, show_summary, show_table
 from .minimal import present_searches
-from .running import Presented, carry_out, plan_of
+from .running import Presented, carry_out
 from .spatial_run import present_damage
 
 if TYPE_CHECKING:
+    from ..planning import Plan
+    from ..planning.cost import Cost
     from ..planning.precision import Precision
     from ..reports.kit.table import Table as Figures
 
@@ -25,20 +28,20 @@ if TYPE_CHECKING:
 
 def run(
     plan: options.PlanFile,
-    common: ExecutionOptions,
+    common: EvaluationOptions,
     model: options.SomeModel = None,
     data: options.SomeData = None,
     weights: options.Weights = None,
-    limit: options.Limit = None,
 ) -> None:
     """Carry out a plan, or a paper's protocol by its name (segstress list plans); run it again to resume.
+
+    What is given beside it counts instead of what the plan says; what is not stays as the plan has it.
 
     Example: segstress run plan.yaml --out runs/mine
     """
     from ..planning.papers import named_plan
 
-    settings, page = named_plan(plan, {"models": model, "data": data, "weights": weights, "limit": limit})
-    settings = replace(settings, plugins=[*settings.plugins, *(common.plugin or [])])
+    settings, page = named_plan(plan, {**common.settings(), "models": model, "data": data, "weights": weights})
     folder = common.out if plan.exists() else common.folder(plan.name)  # a protocol lies under its own name
     if page == "study":
         attack_and_report(settings, common, folder=folder)
@@ -51,16 +54,12 @@ def attack(
     data: options.Data,
     attacks: AttackOptions,
     common: EvaluationOptions,
-    exhaustive: options.Exhaustive = False,
-    done_at: options.DoneAt = "0.05%",
-    budget: options.Budget = "0",
 ) -> None:
     """Attack models on data, keep the worst of every image, and write a report.
 
     Example: segstress attack --model compact:cnn-normal --data shapes:test --attack pgd,segpgd --eps 8/255
     """
-    spending = {"exhaustive": exhaustive, "done_at": done_at, "budget": budget}
-    attack_and_report(plan_of(common, models=model, data=data, **attacks.settings(), **spending), common)
+    attack_and_report(common.plan(models=model, data=data, **attacks.settings()), common)
 
 
 def plan(
@@ -70,23 +69,32 @@ def plan(
     model: options.SomeModel = None,
     data: options.SomeData = None,
 ) -> None:
-    """Say what a run will cost before it is begun: images, passes, predicted time.
+    """Say what a run will cost before it is begun: images, passes, predicted time; of a plan, or of what attack takes.
 
     Example: segstress plan --model compact:cnn-normal --data shapes:test --battery quick --eps 8/255
     """
     from ..planning.cost import estimate
     from ..planning.papers import named_plan
-    from ..planning.precision import expected_precision
 
     if plan:
-        given = {"models": model, "data": data, "weights": attacks.weights, "limit": common.limit}
-        planned, _ = named_plan(plan, given)
+        answered = [option for option in attacks.typed() if option != "--weights"]
+        if answered:
+            raise typer.BadParameter(f"{', '.join(answered)}: {plan} says so itself; leave these out, or the plan")
+        given = {"models": model, "data": data, "weights": attacks.weights}
+        planned, _ = named_plan(plan, {**common.settings(), **given})
     else:
-        planned = plan_of(common, models=model or [], data=data or [], **attacks.settings())
+        planned = common.plan(models=model or [], data=data or [], **attacks.settings())
     costs = estimate(planned, common.workers)
     if common.as_json:
         show_json(list(map(asdict, costs)))
-        return
+    else:
+        _show_costs(planned, costs)
+
+
+def _show_costs(planned: Plan, costs: Sequence[Cost]) -> None:
+    """Print passes and time of every cell, and how sure the figures will be."""
+    from ..planning.precision import expected_precision
+
     table = Table("model", "data", "perturbation", "images", "forwards", "backwards", "time", title="At most")
     for cost in costs:
         table.add_row(*cost.names, str(cost.images), str(cost.forwards), str(cost.backwards), duration(cost.seconds))
@@ -103,7 +111,7 @@ def plan(
 
 
 def attack_and_report(
-    plan: Any, common: ExecutionOptions, beside: Sequence[Figures] = (), folder: Path | None = None
+    plan: Plan, common: EvaluationOptions, beside: Sequence[Figures] = (), folder: Path | None = None
 ) -> None:
     """Carry out a plan of attacks and write its report, with tables from elsewhere beside it."""
     from ..evaluation.report import report, studies

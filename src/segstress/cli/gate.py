@@ -30,7 +30,6 @@ WorseBy = Annotated[
         " difference lies beyond; a fall that chance explains does not. Default: 0.",
     ),
 ]
-Json = Annotated[bool, Option("--json", help="Print what fell as JSON.")]
 
 
 def check(
@@ -38,7 +37,7 @@ def check(
     fail_under: FailUnder = None,
     against: Against = None,
     worse_by: WorseBy = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
     plugin: options.Plugins = None,
 ) -> None:
     """Say which figures of a run fell, a line for each; exit code 1 where one did, or the run is not whole.

@@ -12,7 +12,7 @@ from rich.table import Table
 from typer import Option
 
 from . import options
-from .bundles import EvaluationOptions
+from .bundles import EvaluationOptions, NumericsOptions
 from .console import console, show_grid, show_json, show_line
 from .evaluation import attack_and_report
 
@@ -28,10 +28,9 @@ Images = Annotated[Path, Option("--images", help="Folder of PNG, NPY or NPZ file
 def doctor(
     model: options.Model,
     data: options.Data,
+    computing: NumericsOptions,
     quick: Quick = False,
     as_json: options.Json = False,
-    device: options.Device = "cpu",
-    threads: options.Threads = 1,
     plugin: options.Plugins = None,
 ) -> None:
     """Say what speaks against trusting an evaluation of these models; exit code 1 where something does.
@@ -40,8 +39,8 @@ def doctor(
     """
     from ..evaluation.checkup import check_up
 
-    numerics = {"device": device, "threads": threads}
-    diagnoses = check_up(quick=quick, models=model, data=data, plugins=plugin or [], numerics=numerics)
+    settings = {"models": model, "data": data, "plugins": plugin or [], "numerics": computing.numerics()}
+    diagnoses = check_up(quick=quick, **settings)
     if as_json:
         show_json(list(map(asdict, diagnoses)))
     else:
@@ -85,7 +84,11 @@ def score(
 
 
 def selftest(
-    device: options.Device = "cpu", attack: Some = None, no_speed: NoSpeed = False, as_json: options.Json = False
+    device: options.Device = None,
+    attack: Some = None,
+    no_speed: NoSpeed = False,
+    as_json: options.Json = False,
+    plugin: options.Plugins = None,
 ) -> None:
     """Check that attacks work on a device as on the CPU, and how fast; exit code 1 where one does not.
 
@@ -94,6 +97,7 @@ def selftest(
     from ..core.system import check_device
     from ..testing.selftest import check_contracts, check_parity, measure
 
+    device = device or "cpu"
     check_device(device)
     outcomes = []
     for outcome in (*check_parity(device), *check_contracts(device, (attack or "").split(",") if attack else ())):

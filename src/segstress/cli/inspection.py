@@ -31,8 +31,6 @@ def verify(
     share: Share = "10%",
     everything: All = False,
     seed: Seed = None,
-    as_json: options.Json = False,
-    plugin: options.Plugins = None,
 ) -> None:
     """Believe nothing: files and seal, tables, clean counts of all images, kept images, a share attacked again.
 
@@ -44,14 +42,14 @@ def verify(
     part = parse_share(share)
     run_options, warn = (
         common.options(),
-        partial(show_line, "warning:", style="yellow", to=complaints if as_json else console),
+        partial(show_line, "warning:", style="yellow", to=complaints if common.as_json else console),
     )
     verdicts = [
         verdict
         for run in runs
         for verdict in verify(run, part, everything=everything, seed=seed, run_options=run_options, warn=warn)
     ]
-    if as_json:
+    if common.as_json:
         show_json([{**asdict(verdict), "sound": verdict.sound} for verdict in verdicts])
     else:
         _show_verdicts(verdicts)

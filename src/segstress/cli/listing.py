@@ -12,7 +12,7 @@ from ..corruptions import corruptions
 from ..data import datasets
 from ..metrics import metrics
 from ..models import models
-from ..planning.battery_files import batteries, battery
+from ..planning.battery_files import batteries, battery, local_batteries
 from ..planning.papers import paper, papers
 from ..reports.study import drawings, tables
 from ..training import optimisers, recipes, schedules
@@ -39,7 +39,8 @@ REGISTRIES: dict[str, Registry[Any]] = {
 def listing(sort: str) -> list[tuple[str, str]]:
     """Return names of one sort and what they stand for."""
     if sort == "batteries":
-        return [(name, f"v{battery(name).version}. {battery(name).about}") for name in batteries()]
+        attacking = [(name, f"attack: v{battery(name).version}. {battery(name).about}") for name in batteries()]
+        return attacking + [(name, f"{of['command']}: {of['about']}") for name, of in local_batteries().items()]
     if sort == "plans":
         return [(name, paper(name).about) for name in papers()]
     registry = REGISTRIES[sort]

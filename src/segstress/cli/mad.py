@@ -13,7 +13,7 @@ from typer import Option
 
 from . import mad_options as own
 from . import mad_people, mad_steps, options
-from .bundles import bundled
+from .bundles import WorkerOptions, bundled
 from .console import show_grid, show_json
 from .mad_console import find_ranking, hold, show_ranking
 from .running import show_errors
@@ -27,12 +27,11 @@ app = typer.Typer(
 
 def rank(
     folder: own.Folder,
+    common: WorkerOptions,
     judge: own.Judge = own.JudgeName.masks,
     clean: own.Clean = None,
     also: own.Also = None,
     draws: own.Draws = 1000,
-    as_json: options.Json = False,
-    workers: options.Workers = 0,
 ) -> None:
     """Rank the models, with intervals, and write the report.
 
@@ -40,16 +39,15 @@ def rank(
     """
     from ..contests.compete import reopen
     from ..contests.report import clean_scores
-    from ..runtime import RunOptions
 
-    competition = reopen(folder)
-    ranking = find_ranking(competition, judge, draws, RunOptions(workers), also or ())
+    competition = reopen(folder, {"plugins": common.plugin or []})
+    ranking = find_ranking(competition, judge, draws, common.options(), also or ())
     if clean is not None:
         ranking = replace(ranking, clean=clean_scores(clean))
-    show_ranking(competition, ranking, as_json)
+    show_ranking(competition, ranking, common.as_json)
 
 
-def correlate(folders: options.Folders, as_json: options.Json = False) -> None:
+def correlate(folders: options.Folders, as_json: options.Json = False, plugin: options.Plugins = None) -> None:
     """Rank correlation between competitions, such as those by other metrics, with the first.
 
     Example: segstress mad correlate runs/mad-miou runs/mad-fwiou
@@ -68,10 +66,11 @@ def correlate(folders: options.Folders, as_json: options.Json = False) -> None:
 
 
 def demo(
+    common: own.ModelStepOptions,
     out: own.Out = Path("runs/mad-demo"),
     count: Annotated[int, Option("--count", min=10, help="Images of the pool.")] = 120,
-    as_json: options.Json = False,
-    workers: options.Workers = 0,
+    shard_size: options.ShardSize = 0,
+    retry_errors: options.RetryErrors = False,
 ) -> None:
     """Hold a whole competition of the embedded models on a shifted pool, scored by its masks; nothing is downloaded.
 
@@ -79,12 +78,12 @@ def demo(
     """
     from ..contests.compete import begin
     from ..contests.demo import contest
-    from ..runtime import RunOptions
 
-    competition, run_options = begin(contest(count), out), RunOptions(workers)
+    run_options = common.options(retry_errors=retry_errors)
+    competition = begin(contest(count, {**common.changes(), "shard_size": shard_size}), out, run_options)
     _, faults = hold(competition, run_options)
     ranking = find_ranking(competition, own.JudgeName.masks, 1000, run_options, ("fwiou", "mpa"))
-    show_ranking(competition, ranking, as_json)
+    show_ranking(competition, ranking, common.as_json)
     show_errors(faults)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from . import options
+from .bundles import PassOptions, WorkerOptions
 
 Folder = Annotated[Path, Argument(help="Folder of the competition, or its address.")]
 Pool = Annotated[str, Option("--pool", help="Dataset spec of the images, e.g. folder:path?images=.&masks=none.")]
@@ -70,6 +71,14 @@ class ModeName(StrEnum):
 
 Judge = Annotated[JudgeName, Option("--judge", help="masks of the pool, imported labels, or votes.")]
 Mode = Annotated[ModeName, Option("--mode", help="choose between two, screen images, or review labels.")]
+Host = Annotated[str, Option("--host", help="Address to listen on; others than 127.0.0.1 let others in.")]
+Port = Annotated[int, Option("--port", min=1, max=65535)]
+Static = Annotated[Path | None, Option("--static", help="Write the page into this folder instead of serving.")]
+Rater = Annotated[list[str] | None, Option("--rater", help="Person who gets a link, or the static page. Repeatable.")]
+HostName = Annotated[
+    list[str] | None, Option("--name", help="Another host name under which people reach the page. Repeatable.")
+]
+Votes = Annotated[Path | None, Option("--votes", help="Take the decisions that a static page has saved.")]
 
 
 @dataclass(frozen=True)
@@ -82,19 +91,34 @@ class ContestOptions:
     background: Background = None
     chosen: Chosen = 1
     copies: Copies = 0
-    batch_size: options.BatchSize = 0
-    threads: options.Threads = 1
-    device: options.Device = "cpu"
-    plugin: options.Plugins = None
+    shard_size: options.ShardSize = 0
 
     def settings(self, pool: str, models: list[str]) -> dict[str, Any]:
         """Return it as a competition understands it."""
-        plain = {name: getattr(self, name) for name in ("metric", "scale", "classes", "background", "copies")}
-        numerics = {"device": self.device, "batch_size": self.batch_size, "threads": self.threads}
-        return plain | {
-            "models": models,
-            "pool": pool,
-            "rule": {"chosen": self.chosen},
-            "plugins": self.plugin or [],
-            "numerics": numerics,
-        }
+        plain = asdict(self)
+        rule = {"chosen": plain.pop("chosen")}
+        return {**plain, "models": models, "pool": pool, "rule": rule}
+
+
+@dataclass(frozen=True)
+class ModelStepOptions(PassOptions, WorkerOptions):
+    """How images pass models in a step; what is not given is as the competition was begun."""
+
+    batch_size: options.BatchSize = None
+    other_numerics: options.OtherNumerics = False
+
+    def changes(self) -> dict[str, Any]:
+        """Return what was given of the competition's settings."""
+        return {"numerics": self.numerics(), "plugins": self.plugin or []}
+
+
+@dataclass(frozen=True)
+class PageOptions:
+    """Who reaches the page on which people judge, and how; or what is done instead of serving it."""
+
+    host: Host = "127.0.0.1"
+    port: Port = 8577
+    static: Static = None
+    rater: Rater = None
+    name: HostName = None
+    votes: Votes = None

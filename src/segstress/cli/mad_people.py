@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import BadParameter, Option
 
@@ -11,6 +12,9 @@ from . import mad_options as own
 from . import options
 from .console import console
 from .running import conclude
+
+if TYPE_CHECKING:
+    from ..voting.session import Session
 
 
 def export(
@@ -64,22 +68,10 @@ def import_(
 
 def judge(
     folder: own.Folder,
+    page: own.PageOptions,
     mode: own.Mode = own.ModeName.choose,
-    host: Annotated[
-        str, Option("--host", help="Address to listen on; others than 127.0.0.1 let others in.")
-    ] = "127.0.0.1",
-    port: Annotated[int, Option("--port", min=1, max=65535)] = 8577,
-    static: Annotated[
-        Path | None, Option("--static", help="Write the page into this folder instead of serving.")
-    ] = None,
-    rater: Annotated[
-        list[str] | None, Option("--rater", help="Person who gets a link, or the static page. Repeatable.")
-    ] = None,
-    name: Annotated[
-        list[str] | None, Option("--name", help="Another host name under which people reach the page. Repeatable.")
-    ] = None,
-    votes: Annotated[Path | None, Option("--votes", help="Take the decisions that a static page has saved.")] = None,
     as_json: options.Json = False,
+    plugin: options.Plugins = None,
 ) -> None:
     """Let people judge on a blind page; each has a signed link of their own.
 
@@ -87,26 +79,38 @@ def judge(
     """
     from ..contests.compete import reopen
     from ..contests.voting import open_session
-    from ..voting.server import link, serve
-    from ..voting.static import take_file, write_static
+    from ..voting.static import take_file
 
-    session = open_session(reopen(folder), mode.value)
-    people = rater or ["anyone"]
-    if votes is not None:
-        taken = take_file(session, votes)
+    session, people = open_session(reopen(folder), mode.value), page.rater or ["anyone"]
+    if page.votes is not None:
+        taken = take_file(session, page.votes)
         console.print(f"{taken} new decisions")
         conclude({"decisions": taken}, as_json)
-    elif static is not None:
-        if len(people) > 1:
-            raise BadParameter("a static page is for one person; give one --rater, and run it again for the next")
-        trials = write_static(session, people[0], static)
-        console.print(f"{trials} trials in {static / 'index.html'}", soft_wrap=True)
-        conclude({"trials": trials, "page": str(static / "index.html")}, as_json)
+    elif page.static is not None:
+        conclude(_write_page(session, people, page.static), as_json)
     else:
-        shown = f"[{host}]" if ":" in host else host
-        links = {person: f"http://{shown}:{port}{link(session, person)}" for person in people}
-        for person, address in links.items():
-            console.print(f"{person}: {address}", soft_wrap=True)
-        console.print("Each link is for one person (Ctrl-C ends the server)", soft_wrap=True)
-        conclude({"links": links}, as_json)
-        serve(session, host, port, name or ())
+        _serve_page(session, people, page, as_json)
+
+
+def _write_page(session: Session, people: Sequence[str], folder: Path) -> dict[str, Any]:
+    """Write the page of one person as a file that needs no server; what it holds, as data."""
+    from ..voting.static import write_static
+
+    if len(people) > 1:
+        raise BadParameter("a static page is for one person; give one --rater, and run it again for the next")
+    trials, path = write_static(session, people[0], folder), folder / "index.html"
+    console.print(f"{trials} trials in {path}", soft_wrap=True)
+    return {"trials": trials, "page": str(path)}
+
+
+def _serve_page(session: Session, people: Sequence[str], page: own.PageOptions, as_json: bool) -> None:
+    """Print everybody's link, and serve until Ctrl-C."""
+    from ..voting.server import link, serve
+
+    shown = f"[{page.host}]" if ":" in page.host else page.host
+    links = {person: f"http://{shown}:{page.port}{link(session, person)}" for person in people}
+    for person, address in links.items():
+        console.print(f"{person}: {address}", soft_wrap=True)
+    console.print("Each link is for one person (Ctrl-C ends the server)", soft_wrap=True)
+    conclude({"links": links}, as_json)
+    serve(session, page.host, page.port, page.name or ())

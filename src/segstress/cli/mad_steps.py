@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from . import mad_options as own
@@ -18,10 +17,8 @@ def index(
     model: options.Model,
     out: own.Out,
     contest_options: own.ContestOptions,
-    common: WorkerOptions,
-    shard_size: options.ShardSize = 0,
+    common: own.ModelStepOptions,
     part: options.Part = "",
-    as_json: options.Json = False,
 ) -> None:
     """Begin a competition: look at every image of the pool, mark copies and unreadable files.
 
@@ -31,11 +28,13 @@ def index(
     from ..contests.plan import read_contest
     from .progress import watch
 
-    competition = begin(read_contest(contest_options.settings(pool, model) | {"shard_size": shard_size}), out, part)
+    contest = read_contest(contest_options.settings(pool, model), common.changes())
+    run_options = common.options(part=part)
+    competition = begin(contest, out, run_options)
     with watch(console, "indexing") as progress:
-        table = competition.index(progress, replace(common.options(), part=part))
+        table = competition.index(progress, run_options)
     counted: dict[str, Any] = {"complete": False} if table is None else {"complete": True, **show_index(table)}
-    conclude({"folder": str(out), **counted}, as_json, counted.get("unreadable", ()))
+    conclude({"folder": str(out), **counted}, common.as_json, counted.get("unreadable", ()))
 
 
 def stream(
@@ -43,8 +42,8 @@ def stream(
     model: options.Model,
     out: own.Out,
     contest_options: own.ContestOptions,
-    common: WorkerOptions,
-    as_json: options.Json = False,
+    common: own.ModelStepOptions,
+    part: options.Part = "",
 ) -> None:
     """Predict, compare and select in one pass over a pool too large to keep maps of.
 
@@ -57,21 +56,22 @@ def stream(
     from ..contests.plan import read_contest
     from .progress import watch
 
-    competition = begin(read_contest(contest_options.settings(pool, model)), out, streamed=True)
+    contest = read_contest(contest_options.settings(pool, model), common.changes())
+    run_options = common.options(part=part)
+    competition = begin(contest, out, run_options, streamed=True)
     with watch(console, "streaming") as progress:
-        selection, total, faults = competition.stream(progress, common.options())
+        selection, total, faults = competition.stream(progress, run_options)
     console.print(", ".join(f"{name}: {number:,}" for name, number in sorted(total.counters.items())), soft_wrap=True)
     selected = show_selection(selection) if selection else {"complete": False}
     earlier = [f"{name}: {number}" for name, number in total.counters.items() if name != "images"]  # before a stop
-    conclude({"folder": str(out), "counters": total.counters, **selected}, as_json, faults or earlier)
+    conclude({"folder": str(out), "counters": total.counters, **selected}, common.as_json, faults or earlier)
 
 
 def predict(
     folder: own.Folder,
-    common: WorkerOptions,
+    common: own.ModelStepOptions,
     retry_errors: options.RetryErrors = False,
     part: options.Part = "",
-    as_json: options.Json = False,
 ) -> None:
     """Let every model predict every image of the pool; label maps are kept.
 
@@ -81,13 +81,14 @@ def predict(
     from ..contests.plan import read_contest
     from .progress import watch
 
-    run_options = replace(common.options(), retry_errors=retry_errors, part=part)
+    run_options = common.options(retry_errors=retry_errors, part=part)
     with watch(console, "predicting") as progress:
-        faults = begin(read_contest(folder), folder, part).predict(progress, run_options)
-    conclude({"folder": str(folder)}, as_json, faults)
+        competition = begin(read_contest(folder, common.changes()), folder, run_options)
+        faults = competition.predict(progress, run_options)
+    conclude({"folder": str(folder)}, common.as_json, faults)
 
 
-def compare(folder: own.Folder, common: WorkerOptions, part: options.Part = "", as_json: options.Json = False) -> None:
+def compare(folder: own.Folder, common: WorkerOptions, part: options.Part = "") -> None:
     """Compute how far every pair of models agrees on every image.
 
     Example: segstress mad compare runs/mad
@@ -96,12 +97,13 @@ def compare(folder: own.Folder, common: WorkerOptions, part: options.Part = "", 
     from .progress import watch
 
     with watch(console, "comparing") as progress:
-        competition = reopen(folder)
-        competition.compare(progress, replace(common.options(), part=part))
-    conclude({"folder": str(folder), "metric": competition.contest.metric, "models": competition.names}, as_json)
+        competition = reopen(folder, {"plugins": common.plugin or []})
+        competition.compare(progress, common.options(part=part))
+    result = {"folder": str(folder), "metric": competition.contest.metric, "models": competition.names}
+    conclude(result, common.as_json)
 
 
-def select(folder: own.Folder, as_json: options.Json = False) -> None:
+def select(folder: own.Folder, as_json: options.Json = False, plugin: options.Plugins = None) -> None:
     """Choose the images on which the models disagree most.
 
     Example: segstress mad select runs/mad
@@ -114,10 +116,9 @@ def select(folder: own.Folder, as_json: options.Json = False) -> None:
 def add(
     folder: own.Folder,
     model: options.Model,
-    common: WorkerOptions,
-    plugin: options.Plugins = None,
+    common: own.ModelStepOptions,
     among_candidates: own.AmongCandidates = False,
-    as_json: options.Json = False,
+    retry_errors: options.RetryErrors = False,
 ) -> None:
     """Let more models compete; only their own maps and pairs are computed.
 
@@ -128,7 +129,8 @@ def add(
     from ..contests.compete import add as add_models
     from .progress import watch
 
-    competition, run_options = add_models(folder, model, plugin or ()), common.options()
+    run_options = common.options(retry_errors=retry_errors)
+    competition = add_models(folder, model, common.changes(), run_options)
     if among_candidates:
         with watch(console, "predicting and comparing") as progress:
             selection, faults = competition.among_candidates(progress, run_options)
@@ -140,4 +142,4 @@ def add(
         selected = show_selection(streamed) if streamed else {"complete": False}
     else:
         selected, faults = hold(competition, run_options)
-    conclude({"folder": str(folder), "caveat": competition.caveat, **selected}, as_json, faults)
+    conclude({"folder": str(folder), "caveat": competition.caveat, **selected}, common.as_json, faults)

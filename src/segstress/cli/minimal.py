@@ -12,7 +12,7 @@ from typer import Option
 from . import options
 from .bundles import EvaluationOptions
 from .console import console, show_grid
-from .running import Presented, carry_out, plan_of, records
+from .running import Presented, carry_out, records
 
 if TYPE_CHECKING:
     from ..reports.kit.table import Table as Figures
@@ -50,7 +50,7 @@ def minimal(
 
     shares = [parse_share(share) for share in enough.split(",")]
     searches = specs(attack.split(","), shares, norm=norm, target=target, reference=reference)
-    plan = plan_of(common, models=model, data=data, perturbations=searches)
+    plan = common.plan(models=model, data=data, perturbations=searches)
     present = partial(present_searches, one_trajectory=one_trajectory)
     carry_out(plan, common, present, folder=common.folder("minimal"), doing="searching")
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from typer import Argument, Option
 
 from . import options
-from .bundles import bundled
+from .bundles import PassOptions, bundled
 from .console import console, show_grid, show_line
 
 if TYPE_CHECKING:
@@ -28,16 +28,14 @@ app = typer.Typer(
 Model = Annotated[str, Argument(help="Model spec, e.g. compact:cnn-normal or factory:nets.py:enet?classes=11.")]
 Data = Annotated[str, Option("--data", help="Dataset spec on which the model is tried.")]
 Images = Annotated[int, Option("--images", min=1, help="Images that are passed and timed.")]
-Json = Annotated[bool, Option("--json", help="Print everything as JSON.")]
 
 
 def check(
     model: Model,
     data: Data,
+    computing: PassOptions,
     images: Images = 2,
-    as_json: Json = False,
-    device: options.Device = "cpu",
-    threads: options.Threads = 1,
+    as_json: options.Json = False,
     plugin: options.Plugins = None,
 ) -> None:
     """Try a model on a few images, forward and backward, and say its entry in a plan; exit code 1 if anything is odd.
@@ -45,9 +43,10 @@ def check(
     Example: segstress models check compact:cnn-normal --data shapes:test
     """
     from ..evaluation.model_check import try_out
+    from ..planning.reading import checked
     from ..runtime import Numerics
 
-    check = try_out(model, data, images, Numerics(device=device, threads=threads))
+    check = try_out(model, data, images, checked(Numerics, computing.numerics(), "numerics"))
     if as_json:
         typer.echo(json.dumps({**asdict(check), "sound": check.sound}, indent=1))
     else:

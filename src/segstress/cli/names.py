@@ -24,7 +24,7 @@ REGISTRIES = {  # where things of a sort are registered: (room, registry)
         *((room, "perturbations") for room in ("core", "attacks", "corruptions")),
     ],
 }
-BATTERIES = PACKAGE / "plans"
+BATTERIES = PACKAGE / "plans" / "batteries"
 MOST = 1_000_000  # characters of a plan
 PLAN = PACKAGE / "planning" / "plan.py"
 
@@ -39,7 +39,7 @@ def check_names(sort: str, specs: Iterable[Any]) -> None:
 
 
 def check_battery(name: str | None) -> None:
-    """Refuse a battery that is neither in the package nor the path of a file."""
+    """Refuse a battery that is neither in the package, of whichever sort, nor the path of a file."""
     known = {path.stem for path in BATTERIES.rglob("*.yaml")}
     if name and name not in known and not name.endswith((".yaml", ".yml")):
         _refuse("battery", name, known)

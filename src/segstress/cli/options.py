@@ -53,23 +53,37 @@ Limit = Annotated[
     int | None, Option("--limit", min=1, help="At most this many images of each dataset, chosen by hash of id.")
 ]
 BatchSize = Annotated[
-    int,
-    Option("--batch-size", min=0, help="Images per pass (part of the numerics); 0 = by a rule of their pixels."),
+    int | None,
+    Option(
+        "--batch-size",
+        min=0,
+        help="Images per pass (part of the numerics); 0 = by a rule of their pixels, the default.",
+    ),
 ]
 Fold = Annotated[
-    bool, Option("--fold", help="Search on a copy with BatchNorm folded into convolutions (part of the numerics).")
+    bool | None,
+    Option("--fold/--no-fold", help="Search on a copy with BatchNorm folded into convolutions (part of the numerics)."),
 ]
-Threads = Annotated[int, Option("--threads", min=1, max=1024, help="Threads of each worker (part of the numerics).")]
+Threads = Annotated[
+    int | None,
+    Option("--threads", min=1, max=1024, help="Threads of each worker (part of the numerics); default 1."),
+]
 Dtype = Annotated[
-    str,
-    Option("--dtype", help="float32, float64, or bfloat16: attacks search in mixed precision, float32 judges."),
+    str | None,
+    Option(
+        "--dtype", help="float32 (default), float64, or bfloat16: attacks search in mixed precision, float32 judges."
+    ),
 ]
 ChannelsLast = Annotated[
-    bool, Option("--channels-last", help="Memory order that some devices prefer (part of the numerics).")
+    bool | None,
+    Option("--channels-last/--no-channels-last", help="Memory order that some devices prefer (part of the numerics)."),
 ]
-Device = Annotated[str, Option("--device", help="cpu, cuda, cuda:1 ...")]
-Seed = Annotated[int, Option("--seed", help="Seed of every random draw.")]
-KeepImages = Annotated[bool, Option("--keep-images", help="Keep every perturbed image, for the gallery too; else 24.")]
+Device = Annotated[str | None, Option("--device", help="cpu (default), cuda, cuda:1 ...")]
+Seed = Annotated[int | None, Option("--seed", help="Seed of every random draw; default 0.")]
+KeepImages = Annotated[
+    bool | None,
+    Option("--keep-images/--no-keep-images", help="Keep every perturbed image, for the gallery too; else 24."),
+]
 Workers = Annotated[
     int, Option("--workers", min=0, max=1024, help="Workers; 0 = one for each core, or what a cluster has room for.")
 ]
@@ -100,18 +114,18 @@ Plugins = Annotated[
 PlanFile = Annotated[Path, Argument(help="YAML plan: models, data, perturbations or battery, eps, seed, limit ...")]
 Json = Annotated[bool, Option("--json", help="Print the result as JSON; all else goes to the errors.")]
 Folders = Annotated[list[Path], Argument(help="Folders of results, or addresses such as s3://bucket/mine.")]
-SomePlanFile = Annotated[Path | None, Argument(help="YAML plan; or give the options of attack.")]
+SomePlanFile = Annotated[Path | None, Argument(help="YAML plan or a paper's by its name; or the options of attack.")]
 SomeModel = Annotated[list[str] | None, Option("--model", help="Model spec. Repeatable.")]
 SomeData = Annotated[list[str] | None, Option("--data", help="Dataset spec. Repeatable.")]
 Exhaustive = Annotated[
     bool, Option("--exhaustive", help="Run a whole battery on every image; complete per-attack tables.")
 ]
 DoneAt = Annotated[
-    str,
+    str | None,
     Option(
         "--done-at",
-        help="Share of correct pixels at which an image is spared the rest of a battery; 0 = only when none is right,"
-        " which changes neither accuracy nor NmIoU. To spare none: --exhaustive.",
+        help="Share of correct pixels at which an image is spared the rest of a battery; default 0.05%. 0 = only when"
+        " none is right, which changes neither accuracy nor NmIoU. To spare none: --exhaustive.",
     ),
 ]
-Budget = Annotated[str, Option("--budget", help='Time for the attacks, e.g. "30m"; the best are chosen.')]
+Budget = Annotated[str | None, Option("--budget", help='Time for the attacks, e.g. "30m"; the best are chosen.')]

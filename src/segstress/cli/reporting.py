@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from . import options
 from .console import console, show_json, show_summary
 
-Json = Annotated[bool, typer.Option("--json", help="Print every figure as JSON and write nothing.")]
-
 
 def report(
-    runs: options.Folders, as_json: Json = False, out: options.Out = None, plugin: options.Plugins = None
+    runs: options.Folders, as_json: options.Json = False, out: options.Out = None, plugin: options.Plugins = None
 ) -> None:
     """Write the report of one or more runs, or of a training: page, tables, figures (SVG, PDF), gallery.
+
+    With --json every figure is printed instead, and nothing is written.
 
     Exit code 1 where answers are missing, so that a figure is a range, or where stored files were changed.
 

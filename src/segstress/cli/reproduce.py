@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, BadParameter, Option
 
 from . import options
-from .bundles import NumericsOptions
+from .bundles import EvaluationOptions
 from .console import console, show_table
 from .minimal import present_searches
 from .running import Presented, carry_out, conclude, records
@@ -29,13 +29,12 @@ ClassWeights = Annotated[
 
 def reproduce(
     paper: Paper,
-    common: NumericsOptions,
+    common: EvaluationOptions,
     data: options.SomeData = None,
     weights: Checkpoint = None,
     model: options.SomeModel = None,
     as_: As = None,
     class_weights: ClassWeights = None,
-    limit: options.Limit = None,
 ) -> None:
     """Carry out a paper's protocol and print its published figures beside ours, with the deviation.
 
@@ -53,7 +52,7 @@ def reproduce(
         conclude(records(compared), common.as_json)
         return
     network = model or [_network(wanted, weights)]
-    given = {**common.settings(), "models": network, "data": data, "weights": class_weights, "limit": limit}
+    given = {**common.settings(), "models": network, "data": data, "weights": class_weights}
     plan, page = named_plan(Path(wanted.plan), given)
 
     def present(folder: Path) -> Presented:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from .bundles import EvaluationOptions, ExecutionOptions
+from .bundles import EvaluationOptions
 from .console import console, show_json, show_line
 
 if TYPE_CHECKING:
@@ -30,16 +30,9 @@ def records(*tables: Table) -> dict[str, Any]:
     return {table.name: json.loads(to_json(table))["rows"] for table in tables}
 
 
-def plan_of(common: EvaluationOptions, **settings: Any) -> Any:
-    """Return the plan that the options of a command spell out."""
-    from ..planning import read_plan
-
-    return read_plan({**common.settings(), **settings})
-
-
 def carry_out(
     plan: Any,
-    common: ExecutionOptions,
+    common: EvaluationOptions,
     present: Callable[[Path], Presented],
     *,
     folder: Path | None = None,

@@ -11,7 +11,7 @@ from . import options
 from . import spatial_options as own
 from .bundles import EvaluationOptions
 from .console import console, show_json
-from .running import plan_of, show_errors
+from .running import show_errors
 from .spatial_run import damage_and_report
 
 # Rooms are imported inside the commands: they bring torch, and `segstress --help` should not wait for it.
@@ -132,7 +132,7 @@ def corrupt(
     severity: own.Severities = "3",
     region: own.RegionSpec = None,
     limit: options.Limit = None,
-    seed: options.Seed = 0,
+    seed: options.Seed = None,
     as_json: options.Json = False,
     plugin: options.Plugins = None,
 ) -> None:
@@ -149,10 +149,10 @@ def corrupt(
     written: list[dict[str, Any]] = []
     changes = corrupts(corruption.split(","), _numbers(severity), region=region)
     for source in map(load, data):
-        ids = plan_of(EvaluationOptions(limit=limit, seed=seed), models=[], data=data).ids(source)
+        ids = EvaluationOptions(limit=limit).plan(models=[], data=data).ids(source)
         with watch(console, "corrupting") as progress:
             progress.begin(len(ids))
-            done = write_images(source, ids, changes, export / source.label, seed, progress.advance)
+            done = write_images(source, ids, changes, export / source.label, seed or 0, progress.advance)
         console.print(f"{done.images} images: {done.manifest}", soft_wrap=True)
         written.append({"data": source.label, "images": done.images, "manifest": str(done.manifest)})
         errors += done.errors

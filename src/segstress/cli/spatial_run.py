@@ -12,7 +12,7 @@ from rich.table import Table
 
 from .bundles import EvaluationOptions
 from .console import console, show_grid
-from .running import Presented, carry_out, plan_of, records
+from .running import Presented, carry_out, records
 
 if TYPE_CHECKING:
     from ..results.local import LocalResult
@@ -31,7 +31,7 @@ def damage_and_report(
     from ..planning.spatial import too_large
 
     settings = {"models": list(models), "data": list(data), "perturbations": list(perturbations)}
-    plan = plan_of(common, exhaustive=True, **settings)
+    plan = common.plan(exhaustive=True, **settings)
     present = partial(present_damage, report=report)
     carry_out(plan, common, present, folder=common.folder(name), doing="damaging", warnings=too_large(plan))
 

@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from typer import Argument, Option
 
 from . import options
-from .bundles import WorkerOptions
+from .bundles import WorkerOptions, given
 from .console import console, show_json, show_line
 
 if TYPE_CHECKING:
@@ -34,9 +35,6 @@ Start = Annotated[str | None, Option("--start", help="Model whose weights traini
 Backbone = Annotated[str | None, Option("--backbone", help="Model whose features alone training begins with.")]
 Epochs = Annotated[int | None, Option("--epochs", min=1)]
 BatchSize = Annotated[int | None, Option("--batch-size", min=1, help="Images of a step, over all processes.")]
-Seed = Annotated[int | None, Option("--seed", help="Seed of every random draw.")]
-Device = Annotated[str | None, Option("--device", help="cpu, cuda, cuda:1 ...")]
-Threads = Annotated[int | None, Option("--threads", min=1, help="Threads of this process.")]
 Board = Annotated[bool, Option("--tensorboard", help="Write curves for TensorBoard into <out>/tensorboard.")]
 SaveAs = Annotated[
     Path | None, Option("--save-as", help="Also copy the trained model and its card to this .safetensors file.")
@@ -46,27 +44,37 @@ SaveAs = Annotated[
 ELSEWHERE = ("--out", "--save-as", "--executor", "--workers", "--ray-address", "--gpus-per-worker")
 
 
+@dataclass(frozen=True)
+class TrainingOptions:
+    """What a training plan may say; what is not given is as the plan has it."""
+
+    recipe: Recipe = None
+    share: Share = None
+    attack: Attack = None
+    model: Model = None
+    data: Data = None
+    validation: Validation = None
+    start: Start = None
+    backbone: Backbone = None
+    epochs: Epochs = None
+    batch_size: BatchSize = None
+    seed: options.Seed = None
+    device: options.Device = None
+    threads: options.Threads = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return what was given of a plan."""
+        settings = given(self, *(field.name for field in fields(self)))
+        return settings | ({"backbone": {"model": self.backbone}} if self.backbone else {})
+
+
 def train(
     common: WorkerOptions,
+    changes: TrainingOptions,
     plan: Plan = None,
-    recipe: Recipe = None,
-    share: Share = None,
-    attack: Attack = None,
-    model: Model = None,
-    data: Data = None,
-    validation: Validation = None,
-    start: Start = None,
-    backbone: Backbone = None,
-    epochs: Epochs = None,
-    batch_size: BatchSize = None,
-    seed: Seed = None,
-    device: Device = None,
-    threads: Threads = None,
     out: options.Out = None,
     save_as: SaveAs = None,
     tensorboard: Board = False,
-    as_json: options.Json = False,
-    plugin: options.Plugins = None,
 ) -> None:
     """Train a model by a recipe; run it again to resume, on several processes by torchrun or --executor ray.
 
@@ -76,24 +84,9 @@ def train(
     from ..fitting.train import TrainingWork, train, train_on_ray
     from ..runtime.launch import leads
 
-    given = {
-        "recipe": recipe,
-        "share": share,
-        "attack": attack,
-        "model": model,
-        "data": data,
-        "validation": validation,
-        "start": start,
-        "backbone": None if backbone is None else {"model": backbone},
-        "epochs": epochs,
-        "batch_size": batch_size,
-        "seed": seed,
-        "device": device,
-        "threads": threads,
-        "plugins": plugin,
-    }
-    training_plan = read_training_plan(plan, {key: value for key, value in given.items() if value is not None})
-    folder = out or Path("runs") / f"train-{Path(plan).stem if plan else (recipe or 'normal').split('?')[0]}"
+    plugins = {"plugins": common.plugin} if common.plugin else {}
+    training_plan = read_training_plan(plan, changes.settings() | plugins)
+    folder = out or Path("runs") / f"train-{Path(plan).stem if plan else (changes.recipe or 'normal').split('?')[0]}"
     if common.executor == "local" and common.workers > 1:
         raise typer.BadParameter("--workers: several processes train by torchrun, or by --executor ray")
     warn = partial(show_line, "warning:", style="yellow")
@@ -104,7 +97,7 @@ def train(
             made = train(training_plan, folder, watcher if leads() else None, _command())
     if leads():
         _conclude(made, save_as, training_plan.data)
-        if as_json:
+        if common.as_json:
             card = json.loads(made.with_suffix(".json").read_text())
             show_json({"model": str(made), "epochs": training_plan.epochs, "card": card})
 

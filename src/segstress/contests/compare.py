@@ -9,7 +9,9 @@ import numpy as np
 
 from ..competition.discrepancy import BY_CLASS, concordances, pair_counts
 from ..competition.vocabulary import Vocabulary
+from ..core import import_source
 from ..runtime import Progress, RunOptions, start_executor
+from ..runtime.elsewhere import named_files
 from ..runtime.sharing import Sharing
 from .plan import Contest, Entrant
 from .store import ContestStore, Part
@@ -24,9 +26,12 @@ class CompareWork:
     entrants: tuple[Entrant, ...]
     metric: str
     classes: int
+    plugins: tuple[str, ...] = ()
 
     def __call__(self, part: Part) -> Part:
         """Write the agreements of each model with the earlier ones."""
+        for plugin in self.plugins:
+            import_source(plugin)
         store = ContestStore(self.folder, self.shard_size)
         rows = [row for row in range(1, len(self.entrants)) if not self._there(store, row, part)]
         maps = [store.maps(entrant, part) for entrant in self.entrants]
@@ -72,14 +77,16 @@ def compare(
     sharing: Sharing,
 ) -> None:
     """Compare every pair on every image."""
-    work = CompareWork(store.folder, store.shard_size, tuple(entrants), contest.metric, len(vocabulary.classes))
+    classes, plugins = len(vocabulary.classes), tuple(contest.plugins)
+    work = CompareWork(store.folder, store.shard_size, tuple(entrants), contest.metric, classes, plugins)
 
     def find() -> list[Part]:
         todo = [part for part in store.parts() if work.missing(part)]
         progress.begin(sum(len(part.images) for part in todo))
         return todo
 
-    step, executor = f"compare-{contest.metric}", start_executor(run_options, contest.numerics.threads, progress.warn)
+    step, threads = f"compare-{contest.metric}", contest.numerics.threads
+    executor = start_executor(run_options, threads, progress.warn, named_files([plugins]))
     for todo in sharing.rounds(step, find):
         for part in executor.map(work, todo):
             sharing.finish(step, part)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -12,12 +12,13 @@ from typing import Any
 import pyarrow as pa
 from pydantic import TypeAdapter
 
+from ..competition.discrepancy import concordances
 from ..competition.ranking_report import RankingReport, ScoredBy
 from ..competition.vocabulary import Vocabulary
 from ..core import BadInput, digest, to_plain
 from ..core.files import write
 from ..data import datasets
-from ..runtime import Progress, RunOptions, record
+from ..runtime import Progress, RunOptions, record, refuse_other
 from ..runtime.sharing import Sharing, share
 from .compare import compare
 from .images import ContestImages
@@ -68,7 +69,7 @@ class Competition:
         """Take step 2: every model on every image; return what went wrong."""
         with self._shared(run_options) as sharing:
             with sharing.turn():
-                record(self.folder, self.contest.numerics)
+                record(self.folder, self.contest.numerics, allow_other=run_options.other_numerics)
                 sharing.join(self._question())
                 if run_options.retry_errors and sharing.first:
                     forget_errors(self.store, self.entrants)
@@ -100,7 +101,7 @@ class Competition:
         No selection is made where other parts have some left to do."""
         with self._shared(run_options) as sharing:
             with sharing.turn():
-                record(self.folder, self.contest.numerics)
+                record(self.folder, self.contest.numerics, allow_other=run_options.other_numerics)
                 sharing.join(self._question())
                 (self.folder / APPROXIMATE).unlink(missing_ok=True)
             inputs = self.folder, self.contest, self.entrants, self.vocabulary
@@ -156,6 +157,7 @@ class Competition:
         self, metric: str, scored_by: ScoredBy, draws: int, progress: Progress, run_options: RunOptions = RUN_OPTIONS
     ) -> RankingReport:
         """Return the ranking, had another metric of agreement selected the images; the selection stays as it is."""
+        concordances.get(metric)  # refused before anything is computed
         if scored_by == "votes":
             raise BadInput("other metrics select other images, on which nobody has voted; judge by masks or labels")
         if (self.folder / STREAM).exists():
@@ -173,7 +175,9 @@ def _tell_rest(sharing: Sharing, progress: Progress) -> None:
         progress.warn(f"this part is done; {sharing.left_to()}")
 
 
-def begin(contest: Contest, folder: Path, part: str = "", *, streamed: bool = False) -> Competition:
+def begin(
+    contest: Contest, folder: Path, run_options: RunOptions = RUN_OPTIONS, *, streamed: bool = False
+) -> Competition:
     """Begin a competition, or open the folder's if it is the same; every model is looked at once.
 
     A pool that is streamed is not hashed first: that would read all of it once more."""
@@ -183,7 +187,9 @@ def begin(contest: Contest, folder: Path, part: str = "", *, streamed: bool = Fa
     trial = try_out(contest, entrants, data)
     vocabulary = find_vocabulary(contest, trial.outputs, data)
     contest = settle(contest, trial, folder, 0 if streamed else len(data))  # a streamed pool is not listed first
-    with share(folder, part) as sharing, sharing.turn():
+    with share(folder, run_options.part) as sharing, sharing.turn():
+        if not run_options.other_numerics:
+            refuse_other(folder, contest.numerics)
         admit(folder, contest)
         _check_kept(folder / ENTRANTS, vocabulary, pool)
         plain = {
@@ -213,20 +219,25 @@ def _check_kept(path: Path, vocabulary: Vocabulary, pool: str) -> None:
         )
 
 
-def reopen(folder: Path) -> Competition:
-    """Open the competition of a folder as it was begun; no model is loaded."""
-    contest = read_contest(folder)
+def reopen(folder: Path, changes: Mapping[str, Any] | None = None) -> Competition:
+    """Open the competition of a folder as it was begun, but for changes that are not kept; no model is loaded."""
+    contest = read_contest(folder, changes)
     plain = json.loads((folder / ENTRANTS).read_text())
     entrants = [Entrant(**entrant) for entrant in plain["field"]]
     return Competition(folder, contest, entrants, TypeAdapter(Vocabulary).validate_python(plain["words"]))
 
 
-def add(folder: Path, models: Sequence[str], plugins: Sequence[str] = ()) -> Competition:
+def add(
+    folder: Path,
+    models: Sequence[str],
+    changes: Mapping[str, Any] | None = None,
+    run_options: RunOptions = RUN_OPTIONS,
+) -> Competition:
     """Let more models compete (Algorithm 2): the steps then compute only their own maps and pairs."""
-    before = read_contest(folder)
+    before = read_contest(folder, changes)
     if not models:
         raise BadInput("add: expected at least one --model, found none")
-    return begin(replace(before, models=[*before.models, *models], plugins=[*before.plugins, *plugins]), folder)
+    return begin(replace(before, models=[*before.models, *models]), folder, run_options)
 
 
 def walk(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from .plan import Contest, read_contest
 
 ENTRANTS = (  # one of each kind: repeated seeds would multiply pairs and tell nothing new
@@ -16,12 +19,13 @@ ENTRANTS = (  # one of each kind: repeated seeds would multiply pairs and tell n
 )
 
 
-def contest(count: int) -> Contest:
-    """Return a competition of the zoo on images made here."""
+def contest(count: int, changes: Mapping[str, Any] | None = None) -> Contest:
+    """Return a competition of the zoo on images made here, with changes to it."""
     return read_contest(
         {
             "models": [f"compact:{name}" for name in ENTRANTS],
             "pool": f"shapes:pool?count={count}&labelled=true",
             "scale": "pool",
-        }
+        },
+        changes,
     )

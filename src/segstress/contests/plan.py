@@ -25,11 +25,12 @@ from ..models import load as load_model
 from ..models.pruned import rivals
 from ..planning.batching import parameters, settled
 from ..planning.battery_files import Specs
-from ..planning.reading import checked, read_file, read_yaml
+from ..planning.reading import changed, checked, read_file, read_yaml
 from ..planning.sharding import images_per_shard
 from ..runtime import Numerics
 
 FILE = "contest.yaml"
+GROWING = ("models", "plugins")  # lists to which a competition that was begun may be given more
 WHOLE_BLOCKS = 32  # images: shards of so many, or a multiple, never part images that meet a model together
 
 
@@ -147,26 +148,26 @@ def settle(contest: Contest, trial: TrialRun, folder: Path, images: int) -> Cont
     )
 
 
-def read_contest(source: Path | Mapping[str, Any]) -> Contest:
-    """Return a competition from a file, a folder that holds one, or a mapping."""
+def read_contest(source: Path | Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> Contest:
+    """Return a competition from a file, a folder that holds one, or a mapping, with changes to it."""
     if isinstance(source, Mapping):
         plain = dict(source)
     else:
         plain = read_file(source / FILE if source.is_dir() else source, "begin with segstress mad index")
-    return checked(Contest, plain, "competition")
+    return checked(Contest, changed(plain, changes or {}), "competition", getattr(plain, "lines", {}))
 
 
 def admit(folder: Path, contest: Contest) -> None:
-    """Write the plan, or refuse one that changes more than the list of models, which may only grow."""
+    """Write the plan, or refuse one that changes more than the lists of models and plug-ins, which may only grow."""
     path = folder / FILE
     plain = to_plain(contest)
     if path.exists():
         before = to_plain(read_contest(path))
-        grown = plain["models"][: len(before["models"])] == before["models"]
-        changed = [key for key in plain if key not in ("models", "numerics") and plain[key] != before[key]]
-        if changed or not grown:
+        other = [key for key in GROWING if plain[key][: len(before[key])] != before[key]]
+        other += [key for key in plain if key not in (*GROWING, "numerics") and plain[key] != before[key]]
+        if other:
             raise BadInput(
-                f"{folder} holds another competition ({', '.join(changed) or 'models'} differ); "
+                f"{folder} holds another competition ({', '.join(other)} differ); "
                 "choose another --out, or only add models at the end"
             )
     write(path, yaml.safe_dump(plain, sort_keys=False).encode())

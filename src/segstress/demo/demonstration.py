@@ -17,6 +17,7 @@ PLAN: dict[str, Any] = {
     "data": ["shapes:test"],
     "battery": "quick",
     "eps": "8/255",
+    "limit": 12,
 }
 ABOUT = (
     "Shapes is built to contain a non-robust feature, a grain below 8/255 that codes the class: these findings"

@@ -69,7 +69,7 @@ def evaluate(
         worker = Worker(folder, numerics, _pictured(plan, cells), tuple(plan.plugins), plan.done_at)
         todo = phases(plan, store, cells, run_options.workers)
         while phase := _next(todo, sharing):
-            _carry_out(phase, plan, store, worker, run_options, progress, sharing)
+            _run_phase(phase, plan, store, worker, run_options, progress, sharing)
             if not sharing.complete:
                 break
         with sharing.turn():
@@ -133,7 +133,7 @@ def _pictured(plan: Plan, cells: Sequence[Cell]) -> frozenset[str]:
     return frozenset(keep)
 
 
-def _carry_out(
+def _run_phase(
     phase: Phase,
     plan: Plan,
     store: Store,

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from ..core import BadInput, Seed, settings
 from ..core.quantities import Count, Threads
-from ..planning.reading import checked, read_yaml
+from ..planning.reading import changed, checked, read_yaml
 from ..training import Augmentation, Backbone, recipes
 
 Spec = str | dict[str, Any]
@@ -52,7 +52,7 @@ def training_plans() -> dict[str, str]:
 
 def read_training_plan(source: str | None, changes: Mapping[str, Any]) -> TrainingPlan:
     """Read a plan by name or path, with what the command line changes; `share` and `attack` change its recipe."""
-    plain = {**({} if source is None else _read(source)), **changes}
+    plain = changed({} if source is None else _read(source), changes)
     inner = {key: plain.pop(key) for key in ("share", "attack") if key in changes}
     if inner:
         plain["recipe"] = {**recipes.read(plain.get("recipe", TrainingPlan.recipe)), **inner}

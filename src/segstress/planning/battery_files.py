@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field
 
 from ..core import BadInput, digest, settings, to_plain
 from ..core.quantities import Count
+from ..core.registry import suggest
 from .reading import checked, read_file, read_yaml
 
 
@@ -57,23 +58,33 @@ def label(name: str, settings: Battery) -> str:
     return f"{Path(name).name} v{settings.version}{own}"
 
 
-def _plans() -> Traversable:
-    return files("segstress").joinpath("plans")
-
-
 def batteries() -> list[str]:
-    """List the batteries that come with the package."""
-    return sorted(Path(path.name).stem for path in _plans().iterdir() if path.name.endswith(".yaml"))
+    """List the batteries of attacks that come with the package."""
+    return sorted(_stored("attacks"))
+
+
+def local_batteries() -> dict[str, dict[str, Any]]:
+    """Return the batteries of localized damage that come with the package: what is written in each."""
+    return {name: read_yaml(path.read_text(), name) for name, path in sorted(_stored("spatial").items())}
+
+
+def _stored(sort: str) -> dict[str, Traversable]:
+    folder = files("segstress").joinpath("plans/batteries", sort)
+    return {Path(path.name).stem: path for path in folder.iterdir() if path.name.endswith(".yaml")}
 
 
 def battery(name: str) -> Battery:
     """Read a battery by name or path; `base` names another whose attacks it takes."""
     if name in batteries():
-        plain = read_yaml(_plans().joinpath(f"{name}.yaml").read_text(), name)
+        plain = read_yaml(_stored("attacks")[name].read_text(), name)
     elif name.endswith((".yaml", ".yml")):
         plain = read_file(Path(name), "expected a battery in YAML")
+    elif name in local_batteries():
+        command = local_batteries()[name]["command"]
+        raise BadInput(f"battery '{name}' is one of localized damage: segstress {command} --battery {name}")
     else:
-        raise BadInput(f"unknown battery '{name}'; known: {', '.join(batteries())}, or the path of a .yaml file")
+        hint = suggest(name, [*batteries(), *local_batteries()])
+        raise BadInput(f"unknown battery '{name}'; {hint}, or give the path of a .yaml file")
     if "base" in plain:
         plain["perturbations"] = battery(plain.pop("base")).perturbations
     if "perturbations" not in plain:

@@ -47,7 +47,7 @@ def paper(name: str) -> Paper:
 
 def named_plan(source: Path, changes: Mapping[str, Any]) -> tuple[Plan, Page]:
     """Read a plan from a file, or that of a paper by its name, with another model, data ...; and the page for it."""
-    given = {key: value for key, value in changes.items() if value}
+    given = {key: value for key, value in changes.items() if value not in (None, [])}
     if source.suffix or source.exists():
         return read_plan(source, given), "study"
     protocol = paper(str(source))

@@ -31,7 +31,7 @@ from ..models import load as load_model
 from ..runtime import Cell, Numerics
 from .battery_files import Battery, Share, Specs, battery
 from .perturbing import read_alone, read_perturbation
-from .reading import checked, read_file
+from .reading import changed, checked, read_file
 
 AUDIT = 0.1  # share of the images that a budget is planned on
 
@@ -177,9 +177,9 @@ def _dataset_info(data: Dataset, model: Model) -> dict[str, Any]:
 
 
 def read_plan(source: Path | str | Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> Plan:
-    """Read a plan from a file or a mapping."""
+    """Read a plan from a file or a mapping, with changes to it."""
     plain = source if isinstance(source, Mapping) else read_file(Path(source), "expected a YAML plan")
-    return checked(Plan, {**plain, **(changes or {})}, "plan", getattr(plain, "lines", {}))
+    return checked(Plan, changed(plain, changes or {}), "plan", getattr(plain, "lines", {}))
 
 
 def names(specs: Sequence[Spec]) -> str:

@@ -36,6 +36,17 @@ def read_file(path: Path, advice: str) -> dict[str, Any]:
         raise BadInput(f"{path} is no text in UTF-8; {advice}") from error
 
 
+def changed(plain: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is asked with changes to it: numerics one by one, plug-ins beside those that are there."""
+    merged = {**plain, **changes}
+    numerics, plugins = plain.get("numerics"), plain.get("plugins")
+    if isinstance(numerics, Mapping) and "numerics" in changes:
+        merged["numerics"] = {**numerics, **changes["numerics"]}
+    if isinstance(plugins, list) and "plugins" in changes:
+        merged["plugins"] = list(dict.fromkeys([*plugins, *changes["plugins"]]))
+    return merged
+
+
 def checked(cls: type[S], plain: Mapping[str, Any], name: str, lines: Mapping[str, int] | None = None) -> S:
     """Build settings of this class, or raise the first fault in one line."""
     try:
@@ -48,8 +59,11 @@ def checked(cls: type[S], plain: Mapping[str, Any], name: str, lines: Mapping[st
         name = f"{name}, line {line}" if line else name
         if fault["type"] == "unexpected_keyword_argument" and len(fault["loc"]) == 1:
             raise BadInput(f"{name}: unknown key '{setting}'; {suggest(setting, _fields(cls))}") from error
+        words = fault["msg"].removeprefix("Value error, ")
+        if not setting:  # what the settings say of themselves names what it objects to
+            raise BadInput(f"{name}: {words}") from error
         given = "" if fault["type"] == "missing" else f", found {fault['input']!r}"
-        raise BadInput(f"{name}: {setting}: {fault['msg'].removeprefix('Value error, ')}{given}") from error
+        raise BadInput(f"{name}: {setting}: {words}{given}") from error
 
 
 def _fields(cls: type[Any]) -> list[str]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from ..core import BadImage, BadInput, Spec, to_plain
+from ..core.registry import suggest
 from ..corruptions import expand
 from ..data import load as load_data
 from ..data import resize
+from .battery_files import batteries, local_batteries
 from .plan import Plan
 from .reading import read_yaml
 
@@ -42,14 +43,15 @@ def multi_attack_spec(
 
 def spatial_battery(name: str) -> list[Any]:
     """Read the perturbations of a battery of localized damage, by name or from a YAML file."""
-    folder = files("segstress").joinpath("plans/spatial")
-    known = sorted(Path(path.name).stem for path in folder.iterdir())
+    known = local_batteries()
     if name in known:
-        plain = read_yaml(folder.joinpath(f"{name}.yaml").read_text(), name)
+        plain = known[name]
     elif name.endswith((".yaml", ".yml")) and Path(name).is_file():
         plain = read_yaml(Path(name).read_text(), name)
+    elif name in batteries():
+        raise BadInput(f"battery '{name}' is one of attacks: segstress attack --battery {name}")
     else:
-        raise BadInput(f"unknown battery '{name}'; known: {', '.join(known)}, or the path of a .yaml file")
+        raise BadInput(f"unknown battery '{name}'; {suggest(name, known)}, or give the path of a .yaml file")
     corrupted = corruption_specs(**plain["corruptions"]) if "corruptions" in plain else []
     return [*corrupted, *plain.get("perturbations", [])]
 

@@ -5,7 +5,7 @@ from .cell import SCHEMA, Cell, Unit
 from .checksums import checksum, read_json, read_text, write_json, write_text
 from .executors import Executor, start_executor
 from .local_executor import Local, refuse_rerun
-from .numerics import Numerics, other_rounding, record, record_elsewhere, recorded
+from .numerics import Numerics, other_rounding, record, record_elsewhere, recorded, refuse_other
 from .options import Progress, RunOptions
 from .parquet import read_table, write_table
 from .shard import SCHEMAS, Shard
@@ -32,6 +32,7 @@ __all__ = [
     "record",
     "record_elsewhere",
     "recorded",
+    "refuse_other",
     "refuse_rerun",
     "start_executor",
     "write_json",

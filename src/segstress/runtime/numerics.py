@@ -44,20 +44,31 @@ def recorded(folder: Path) -> Numerics | None:
     return Numerics(**(plain | {"batch_size": plain.get("batch_size") or 1}))  # earlier versions had one image
 
 
+def refuse_other(folder: Path, numerics: Numerics) -> None:
+    """Refuse to go on with a run that was begun under other numerics."""
+    begun = recorded(folder)
+    before = to_plain(begun or numerics)
+    plain = _as_begun(numerics, begun)
+    changed = [f"{key} {before[key]} -> {plain[key]}" for key in plain if before[key] != plain[key]]
+    if changed:
+        raise BadInput(
+            f"{folder} was begun with other numerics ({', '.join(changed)}), which round differently; "
+            "use the same, another --out, or --other-numerics"
+        )
+
+
+def _as_begun(numerics: Numerics, begun: Numerics | None) -> dict[str, Any]:
+    """Return numerics as they are recorded: 0 images of a pass leave those with which a run was begun."""
+    plain = to_plain(numerics)
+    return plain | {"batch_size": plain["batch_size"] or (begun.batch_size if begun else 0)}
+
+
 def record(folder: Path, numerics: Numerics, *, allow_other: bool = False, sources: Iterable[Path] = ()) -> None:
     """Write environment.json, or refuse to go on with a run under other numerics."""
+    if not allow_other:
+        refuse_other(folder, numerics)
     path = folder / "environment.json"
-    plain, begun = to_plain(numerics), recorded(folder)
-    if begun is not None and not allow_other:
-        before = to_plain(begun)
-        plain["batch_size"] = plain["batch_size"] or before["batch_size"]  # 0 leaves it as it is
-        changed = [f"{key} {before[key]} -> {plain[key]}" for key in plain if before[key] != plain[key]]
-        if changed:
-            raise BadInput(
-                f"{folder} was begun with other numerics ({', '.join(changed)}), which round differently; "
-                "use the same, another --out, or --other-numerics"
-            )
-    now = {"numerics": plain, **surroundings()}
+    now = {"numerics": _as_begun(numerics, recorded(folder)), **surroundings()}
     written = read_json(path) if path.exists() else {}
     date = written.get("begun") or datetime.now(UTC).isoformat(timespec="seconds")
     write_json(path, {**now, "begun": date, "code": code(sources), "earlier": _earlier(written, now)})

@@ -50,7 +50,7 @@ def fits(plain: Any, settings: type) -> bool:
 
 
 def battery(name: str) -> dict[str, Any]:
-    plain = yaml.safe_load((PLANS / f"{name}.yaml").read_text())
+    plain = yaml.safe_load((PLANS / "batteries" / "attacks" / f"{name}.yaml").read_text())
     return {**battery(plain.pop("base")), **plain} if "base" in plain else plain
 
 

@@ -25,7 +25,7 @@ def test_parts_of_a_competition_make_the_same_files(tmp_path, monkeypatch):
     said: list[str] = []
     for step in ("index", "predict", "compare"):
         for part in ("1/2", "2/2"):
-            competition = begin(contest, tmp_path / "two", part)
+            competition = begin(contest, tmp_path / "two", RunOptions(part=part))
             getattr(competition, step)(Progress(warn=said.append), RunOptions(workers=1, part=part))
     assert (tmp_path / "two/index.parquet").read_bytes() == (tmp_path / "one/index.parquet").read_bytes()
     assert results(tmp_path / "two") == results(tmp_path / "one")

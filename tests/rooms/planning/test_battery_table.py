@@ -146,7 +146,9 @@ SPATIAL = {
 
 
 def test_the_table_has_every_battery_of_localized_damage():
-    assert set(SPATIAL) == {Path(path.name).stem for path in files("segstress").joinpath("plans/spatial").iterdir()}
+    assert set(SPATIAL) == {
+        Path(path.name).stem for path in files("segstress").joinpath("plans/batteries/spatial").iterdir()
+    }
 
 
 @pytest.mark.parametrize("name", SPATIAL)
