@@ -33,7 +33,8 @@ import pyarrow.parquet as pq
 import torch
 from PIL import Image
 
-from segstress.contests.compete import Competition, begin
+from segstress.contests.compete import begin
+from segstress.contests.competition import Competition
 from segstress.contests.index import index_row
 from segstress.contests.plan import read_contest
 from segstress.contests.predict import open_pool

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from segstress.contests.compete import Competition, begin, reopen
+from segstress.contests.compete import begin, reopen
+from segstress.contests.competition import Competition
 from segstress.contests.journal import Journal
 from segstress.contests.plan import read_contest
 from segstress.core import BadInput

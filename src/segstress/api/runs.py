@@ -105,7 +105,7 @@ def spatial(
     progress: Progress | None = None,
     **settings: Any,
 ) -> LocalDamage:
-    """Return damage part of every image and see what is lost there, and what elsewhere; arguments as for `evaluate`."""
+    """Damage part of every image: what is lost there, and what elsewhere; arguments as for `evaluate`."""
     names = corruption.split(",") if isinstance(corruption, str) else list(corruption)
     patches = patch_regions(_several(ratio), patch, masks)
     damage = spatial_battery(battery) if battery else corruption_specs(names, _several(severity), patches)

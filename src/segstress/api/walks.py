@@ -10,7 +10,8 @@ from typing import Any
 from torch import nn
 
 from ..competition.ranking_report import RankingReport, ScoredBy
-from ..contests.compete import Competition, begin, walk
+from ..contests.compete import begin, walk
+from ..contests.competition import Competition
 from ..contests.plan import read_contest
 from ..contests.report import report as contest_report
 from ..core import BadInput, Spec, to_plain

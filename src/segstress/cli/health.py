@@ -53,7 +53,7 @@ def _show_diagnoses(diagnoses: Sequence[Diagnosis]) -> None:
     from ..doctor import say
 
     for diagnosis in diagnoses:
-        verdict = f"{len(diagnosis.flags)} flags" if diagnosis.flags else "nothing to object"
+        verdict = f"{len(diagnosis.flags)} flags" if diagnosis.flags else "no warnings"
         show_line(f"{diagnosis.model} on {diagnosis.data}:", verdict, "bold")
         for line in say((list(diagnosis.checked), list(diagnosis.unchecked)), len(diagnosis.flags)):
             console.print(f"  {line}", soft_wrap=True)

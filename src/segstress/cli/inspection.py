@@ -32,7 +32,7 @@ def verify(
     everything: All = False,
     seed: Seed = None,
 ) -> None:
-    """Believe nothing: files and seal, tables, clean counts of all images, kept images, a share attacked again.
+    """Check a run again: files and seal, tables, clean counts of all images, kept images, a share attacked again.
 
     Example: segstress verify runs/demo --share 25%
     """
@@ -58,7 +58,7 @@ def verify(
 
 
 def _show_verdicts(verdicts: Sequence[Verdict]) -> None:
-    table = Table("cell", "judged again", "attacked again", "accuracy", "rounded", "verdict")
+    table = Table("cell", "rechecked", "attacked again", "accuracy", "rounded", "verdict")
     for verdict in verdicts:
         accuracies = ("" if math.isnan(value) else f"{100 * value:.2f}" for value in verdict.accuracies)
         words = "sound" if verdict.sound else f"{len(verdict.faults)} faults"

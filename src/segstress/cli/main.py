@@ -52,7 +52,7 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def everywhere(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Say which.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Take what every command understands."""

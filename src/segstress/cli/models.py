@@ -88,7 +88,7 @@ def rows(check: ModelCheck) -> dict[str, str]:
         "after loading": f"peak memory {check.loading_bytes / 2**20:.0f} MiB",
         "forward": cost(check.forward),
         "forward and backward": cost(check.backward),
-        "doctor": f"{len(check.flags)} flags" if check.flags else "refused" if check.faults else "nothing to object",
+        "doctor": f"{len(check.flags)} flags" if check.flags else "refused" if check.faults else "no warnings",
     }
 
 

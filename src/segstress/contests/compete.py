@@ -1,178 +1,28 @@
-"""The straight line of a competition: index, predict, compare, select, judge, rank; each step resumes."""
+"""The straight line of a competition, from what is asked to its selection; how one is begun, opened and added to."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from pydantic import TypeAdapter
 
-from ..competition.discrepancy import concordances
-from ..competition.ranking_report import RankingReport, ScoredBy
 from ..competition.vocabulary import Vocabulary
-from ..core import BadInput, digest, to_plain
+from ..core import BadInput, digest
 from ..core.files import write
 from ..data import datasets
-from ..runtime import Progress, RunOptions, record, refuse_other
-from ..runtime.sharing import Sharing, share
-from .compare import compare
-from .images import ContestImages
-from .index import index
+from ..runtime import Progress, RunOptions, refuse_other
+from ..runtime.sharing import share
+from .competition import RUN_OPTIONS, Competition
 from .plan import Contest, Entrant, admit, find_entrants, find_vocabulary, read_contest, settle, try_out
-from .predict import forget_errors, predict
-from .rank import by_truth, by_votes
-from .select import Selection, extend_bounds, find, read_members, select
-from .store import ContestStore
-from .stream import stream
-from .stream_total import StreamTotal
+from .select import Selection
 from .stream_work import STREAM
 
-RUN_OPTIONS = RunOptions()
-APPROXIMATE = "among-candidates.txt"  # says how many images models saw that came after a stream
-ENTRANTS = "field.json"  # the models and classes, as they were found when the competition was begun
-
-
-@dataclass(frozen=True)
-class Competition:
-    """A competition in its folder, ready for the next step."""
-
-    folder: Path
-    contest: Contest
-    entrants: list[Entrant]
-    vocabulary: Vocabulary
-
-    @property
-    def store(self) -> ContestStore:
-        """Where its results rest."""
-        return ContestStore(self.folder, self.contest.shard_size)
-
-    @property
-    def names(self) -> list[str]:
-        """Of the models, in their order."""
-        return [entrant.name for entrant in self.entrants]
-
-    def index(self, progress: Progress, run_options: RunOptions = RUN_OPTIONS) -> pa.Table | None:
-        """Take step 1: look at every image of the pool; nothing comes back where other parts have some left to do."""
-        with self._shared(run_options) as sharing:
-            with sharing.turn():
-                sharing.join(self._question())
-            table = index(self.folder, self.contest, progress, run_options, sharing)
-            _tell_rest(sharing, progress)
-            return table
-
-    def predict(self, progress: Progress, run_options: RunOptions = RUN_OPTIONS) -> list[str]:
-        """Take step 2: every model on every image; return what went wrong."""
-        with self._shared(run_options) as sharing:
-            with sharing.turn():
-                record(self.folder, self.contest.numerics, allow_other=run_options.other_numerics)
-                sharing.join(self._question())
-                if run_options.retry_errors and sharing.first:
-                    forget_errors(self.store, self.entrants)
-            inputs = self.store, self.contest, self.entrants, self.vocabulary
-            faults = predict(*inputs, progress, run_options, sharing)
-            _tell_rest(sharing, progress)
-            return faults
-
-    def compare(self, progress: Progress, run_options: RunOptions = RUN_OPTIONS) -> None:
-        """Take step 3: agreement of every pair."""
-        with self._shared(run_options) as sharing:
-            with sharing.turn():
-                sharing.join(self._question())
-            compare(self.store, self.contest, self.entrants, self.vocabulary, progress, run_options, sharing)
-            _tell_rest(sharing, progress)
-
-    def _shared(self, run_options: RunOptions) -> AbstractContextManager[Sharing]:
-        return share(self.folder, run_options.part)
-
-    def _question(self) -> str:
-        """Return a hash of what processes that share the folder must have alike."""
-        return digest([to_plain(self.contest), [entrant.key for entrant in self.entrants]])
-
-    def stream(
-        self, progress: Progress, run_options: RunOptions = RUN_OPTIONS
-    ) -> tuple[Selection | None, StreamTotal, list[str]]:
-        """Take steps 1 to 4 in one pass, without keeping maps; also return counters and what went wrong.
-
-        No selection is made where other parts have some left to do."""
-        with self._shared(run_options) as sharing:
-            with sharing.turn():
-                record(self.folder, self.contest.numerics, allow_other=run_options.other_numerics)
-                sharing.join(self._question())
-                (self.folder / APPROXIMATE).unlink(missing_ok=True)
-            inputs = self.folder, self.contest, self.entrants, self.vocabulary
-            answer = stream(*inputs, progress, run_options, sharing)
-            _tell_rest(sharing, progress)
-            return answer
-
-    def among_candidates(
-        self, progress: Progress, run_options: RunOptions = RUN_OPTIONS
-    ) -> tuple[Selection, list[str]]:
-        """Let models that came after a stream compete on the images that it kept, and no others: approximate."""
-        if not self.streamed:
-            raise BadInput(f"--among-candidates: {self.folder} was not streamed; without it nothing is approximate")
-        faults = self.predict(progress, run_options)
-        self.compare(progress, run_options)
-        with share(self.folder, ""):
-            extend_bounds(self.store, self.contest, self.entrants, self.vocabulary)
-            write(self.folder / APPROXIMATE, f"{len(self.store.index)}\n".encode())
-            return select(self.store, self.contest, self.entrants, self.vocabulary), faults
-
-    @property
-    def caveat(self) -> str:
-        """What must be said beside every result, if anything."""
-        path = self.folder / APPROXIMATE
-        words = "APPROXIMATE: models added later saw only the {} images that the stream had kept as candidates"
-        return words.format(path.read_text().strip()) if path.exists() else ""
-
-    @property
-    def streamed(self) -> bool:
-        """Whether its pool was gone through once, without keeping maps."""
-        return (self.folder / STREAM).exists()
-
-    def select(self) -> Selection:
-        """Take step 4: the most discrepant images."""
-        with share(self.folder, ""):
-            return select(self.store, self.contest, self.entrants, self.vocabulary)
-
-    def members(self) -> list[Any]:
-        """Return the selection as it stands."""
-        return read_members(self.folder, self.entrants, self.vocabulary)
-
-    def images(self) -> ContestImages:
-        """Return the pool's images with every model's map."""
-        return ContestImages(self.store, self.contest, self.entrants, self.vocabulary)
-
-    def rank(self, scored_by: ScoredBy, draws: int = 1000) -> RankingReport:
-        """Take the last step: who wins."""
-        if scored_by == "votes":
-            return by_votes(self.images(), self.members(), draws)
-        return by_truth(self.images(), self.members(), scored_by, draws)
-
-    def rank_by(
-        self, metric: str, scored_by: ScoredBy, draws: int, progress: Progress, run_options: RunOptions = RUN_OPTIONS
-    ) -> RankingReport:
-        """Return the ranking, had another metric of agreement selected the images; the selection stays as it is."""
-        concordances.get(metric)  # refused before anything is computed
-        if scored_by == "votes":
-            raise BadInput("other metrics select other images, on which nobody has voted; judge by masks or labels")
-        if (self.folder / STREAM).exists():
-            raise BadInput(
-                f"{self.folder} keeps only what {self.contest.metric} chose; stream again with --metric {metric}"
-            )
-        other = replace(self, contest=replace(self.contest, metric=metric))
-        other.compare(progress, run_options)
-        selection = find(self.store, other.contest, self.entrants, self.vocabulary)
-        return by_truth(self.images(), selection.members, scored_by, draws)
-
-
-def _tell_rest(sharing: Sharing, progress: Progress) -> None:
-    if not sharing.complete:
-        progress.warn(f"this part is done; {sharing.left_to()}")
+ENTRANTS = "entrants.json"  # the models and classes, as they were when the competition was begun
+EARLIER = "field.json"  # what versions up to 0.2.0 called it, with other words in it
 
 
 def begin(
@@ -191,30 +41,41 @@ def begin(
         if not run_options.other_numerics:
             refuse_other(folder, contest.numerics)
         admit(folder, contest)
-        _check_kept(folder / ENTRANTS, vocabulary, pool)
+        _check_kept(folder, vocabulary, pool)
         plain = {
-            "field": [asdict(entrant) for entrant in entrants],
-            "words": asdict(vocabulary),
+            "entrants": [asdict(entrant) for entrant in entrants],
+            "vocabulary": asdict(vocabulary),
             "pool": pool,
         }
         write(folder / ENTRANTS, json.dumps(plain, indent=1).encode())
     return Competition(folder, contest, entrants, vocabulary)
 
 
-def _check_kept(path: Path, vocabulary: Vocabulary, pool: str) -> None:
-    """Refuse images or class tables other than those that the stored maps came from."""
+def _kept(folder: Path) -> dict[str, Any]:
+    """Return the models, classes and pool of a competition that was begun; nothing where there is none."""
+    path = folder / ENTRANTS
     if not path.exists():
+        path = folder / EARLIER
+    plain: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    if "field" in plain:
+        entrants = [{"fingerprint": entrant.pop("print"), **entrant} for entrant in plain.pop("field")]
+        plain |= {"entrants": entrants, "vocabulary": plain.pop("words")}
+    return plain
+
+
+def _check_kept(folder: Path, vocabulary: Vocabulary, pool: str) -> None:
+    """Refuse images or class tables other than those that the stored maps came from."""
+    if not (plain := _kept(folder)):
         return
-    plain = json.loads(path.read_text())
-    before = TypeAdapter(Vocabulary).validate_python(plain["words"])
+    before = TypeAdapter(Vocabulary).validate_python(plain["vocabulary"])
     if plain["pool"] != pool:
-        raise BadInput(f"the images of the pool have changed since {path.parent} was begun; choose another --out")
-    names = [entrant["name"] for entrant in plain["field"]]
+        raise BadInput(f"the images of the pool have changed since {folder} was begun; choose another --out")
+    names = [entrant["name"] for entrant in plain["entrants"]]
     changed = [name for name in names if before.tables.get(name) != vocabulary.tables.get(name)]
     if changed or before.classes != vocabulary.classes:
         what = f"for {changed[0]}" if changed else "in its classes"
         raise BadInput(
-            f"the class file has changed {what} since {path.parent} was begun; "
+            f"the class file has changed {what} since {folder} was begun; "
             "choose another --out, or only add new models to it"
         )
 
@@ -222,9 +83,9 @@ def _check_kept(path: Path, vocabulary: Vocabulary, pool: str) -> None:
 def reopen(folder: Path, changes: Mapping[str, Any] | None = None) -> Competition:
     """Open the competition of a folder as it was begun, but for changes that are not kept; no model is loaded."""
     contest = read_contest(folder, changes)
-    plain = json.loads((folder / ENTRANTS).read_text())
-    entrants = [Entrant(**entrant) for entrant in plain["field"]]
-    return Competition(folder, contest, entrants, TypeAdapter(Vocabulary).validate_python(plain["words"]))
+    plain = _kept(folder)
+    entrants = [Entrant(**entrant) for entrant in plain["entrants"]]
+    return Competition(folder, contest, entrants, TypeAdapter(Vocabulary).validate_python(plain["vocabulary"]))
 
 
 def add(

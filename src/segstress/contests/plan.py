@@ -66,12 +66,12 @@ class Entrant:
 
     name: str
     spec: Mapping[str, Any]
-    print: str
+    fingerprint: str
 
     @property
     def key(self) -> str:
         """Folder of its results."""
-        return f"{self.name}-{self.print}"
+        return f"{self.name}-{self.fingerprint}"
 
 
 def find_entrants(contest: Contest) -> list[Entrant]:

@@ -17,7 +17,7 @@ from ..data.palette import make_palette
 from ..evaluation.report import figures as figures_of
 from ..reports.contest.contested import Contested, SelectedImage, telling
 from ..reports.contest.page import write_competition
-from .compete import Competition
+from .competition import Competition
 
 PICTURED = 240  # images that have pictures in the page
 SUMMARY = "ranking.json"

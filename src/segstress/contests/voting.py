@@ -18,7 +18,7 @@ from ..data.packed_arrays import pack, unpack
 from ..data.palette import make_palette
 from ..voting.session import Session
 from ..voting.trial_list import Mode, Question, TrialList, check_name, deal
-from .compete import Competition
+from .competition import Competition
 from .images import ContestImages
 from .screening import decisions
 

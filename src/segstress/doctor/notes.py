@@ -29,10 +29,10 @@ def annotate(study: Study, run: Run) -> Study:
     return replace(study, warnings=(*map(str, flags), *study.warnings), checkup=checkup)
 
 
-def say(checks: tuple[list[str], list[str]], objections: int) -> tuple[str, ...]:
+def say(checks: tuple[list[str], list[str]], flags: int) -> tuple[str, ...]:
     """Return what was checked with what outcome, and what was not, in a line each."""
     checked, unchecked = checks
-    outcome = f"{objections} to object, see the warnings" if objections else "nothing to object"
+    outcome = f"{flags} warning{'s' if flags > 1 else ''}" if flags else "no warnings"
     lines = [f"Checked: {', '.join(checked)}: {outcome}."] if checked else []
     lines += [f"NOT checked: {', '.join(unchecked)}."] if unchecked or not checked else []
     return tuple(lines)

@@ -100,7 +100,7 @@ EXAMPLES = runpy.run_path(str(ROOT / "docs" / "write_examples.py"))
         ("accuracy 10.84 %", "accuracy 12.00 %", "'10.84' is now '12.00'"),
         ("about 8 s,\n│ 4 s │", "about 2 s,\n│ 11 s │", ""),
         (f"Seal {'a' * 32}.", f"Seal {'b' * 32}.", ""),
-        ("nothing to object", "2 flags", "'nothing' is now '2'"),
+        ("no warnings", "2 flags", "'nothing' is now '2'"),
         ("one line", "one line\nand another", "'nothing' is now 'and'"),
         ("┏━━┓ 3 images", "┏━━━━┓ 3 images", ""),
     ],

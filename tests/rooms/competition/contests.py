@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from segstress.contests.compete import Competition, begin, walk
+from segstress.contests.compete import begin, walk
+from segstress.contests.competition import Competition
 from segstress.contests.plan import read_contest
 from segstress.runtime import Progress, RunOptions, read_table
 

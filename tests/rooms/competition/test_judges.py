@@ -11,7 +11,7 @@ from contests import compete
 from PIL import Image
 
 from segstress.competition.votes import Vote
-from segstress.contests.compete import Competition
+from segstress.contests.competition import Competition
 from segstress.contests.labels import export, take_back
 from segstress.contests.rank import VOTES
 from segstress.core import BadInput, to_plain

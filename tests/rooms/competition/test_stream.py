@@ -20,7 +20,8 @@ from segstress.competition.select import ID_TYPE, Candidates, Rule
 from segstress.competition.thresholds import any_size
 from segstress.contests import stream as streaming
 from segstress.contests import stream_work
-from segstress.contests.compete import Competition, add, begin, reopen
+from segstress.contests.compete import add, begin, reopen
+from segstress.contests.competition import Competition
 from segstress.contests.plan import read_contest
 from segstress.contests.stream_total import StreamTotal
 from segstress.core import BadInput

@@ -13,7 +13,8 @@ from PIL import Image
 from tests.rooms.competition.contests import MODELS, QUIET, rows
 
 from segstress.contests import stream_work
-from segstress.contests.compete import Competition, begin
+from segstress.contests.compete import begin
+from segstress.contests.competition import Competition
 from segstress.contests.plan import read_contest
 from segstress.contests.stream_work import LOST, StreamWork
 from segstress.data import load, tar

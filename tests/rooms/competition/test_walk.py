@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,8 @@ import pytest
 from contests import MODELS, QUIET, compete, rows
 
 from segstress.contests import plan, store
-from segstress.contests.compete import Competition, add, begin, reopen, walk
+from segstress.contests.compete import add, begin, reopen, walk
+from segstress.contests.competition import Competition
 from segstress.contests.plan import read_contest
 from segstress.contests.screening import screen
 from segstress.core import BadInput
@@ -114,6 +117,19 @@ def test_reopening_loads_no_model(done: Competition, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(plan, "load_model", None)
     again = reopen(done.folder)
     assert (again.entrants, again.vocabulary) == (done.entrants, done.vocabulary)
+
+
+def test_a_folder_of_an_earlier_version_is_opened(done: Competition, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(done.folder, folder)
+    kept = json.loads((folder / "entrants.json").read_text())
+    entrants = [{"print": entrant.pop("fingerprint"), **entrant} for entrant in kept.pop("entrants")]
+    earlier = {"field": entrants, "words": kept.pop("vocabulary"), **kept}
+    (folder / "field.json").write_text(json.dumps(earlier))
+    (folder / "entrants.json").unlink()
+    assert reopen(folder).entrants == done.entrants
+    assert reopen(folder).vocabulary == done.vocabulary
+    assert begin(read_contest(folder), folder).entrants == done.entrants
 
 
 @pytest.mark.parametrize("metric", ["fwiou", "mpa", "dice", "class_iou"])

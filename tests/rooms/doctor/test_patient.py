@@ -98,10 +98,10 @@ def test_checked_and_unchecked_do_not_look_alike(tmp_path):
     evaluate({**plan, "perturbations": ["pgd?steps=1"]}, tmp_path / "run", RunOptions(workers=1))
     (study,) = studies([tmp_path / "run"])
     line = "Checked: mode and state, determinism, batch, outputs, gradients, constant answer, feeding, class ids"
-    assert study.checkup == (f"{line}: nothing to object.",)
+    assert study.checkup == (f"{line}: no warnings.",)
     page = report([tmp_path / "run"]).read_text()
     words = line.removeprefix("Checked: ")
-    assert f'<dt class="good">Checked</dt><dd>{words}: nothing to object.</dd>' in page
+    assert f'<dt class="good">Checked</dt><dd>{words}: no warnings.</dd>' in page
     assert summary([study])["runs"][0]["checkup"] == list(study.checkup)
     notes = tmp_path / "run" / "doctor.json"
     (entry,) = json.loads(notes.read_text())["notes"]

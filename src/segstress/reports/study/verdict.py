@@ -36,7 +36,7 @@ def points(assessment: Assessment) -> Iterator[Point]:
     study = assessment.study
     for line in study.checkup:
         name, _, words = line.partition(": ")
-        yield Point(name, words or line, name == "Checked" and "nothing to object" in words)
+        yield Point(name, words or line, name == "Checked" and "no warnings" in words)
     yield _completeness(assessment)
     if look := first_look(study):
         yield Point("Strength", look, good=False)
