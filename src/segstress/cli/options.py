@@ -71,7 +71,7 @@ Threads = Annotated[
 Dtype = Annotated[
     str | None,
     Option(
-        "--dtype", help="float32 (default), float64, or bfloat16: attacks search in mixed precision, results are re-checked in float32."
+        "--dtype", help="float32 (default), float64, or bfloat16: attacks search in mixed precision, float32 re-checks."
     ),
 ]
 ChannelsLast = Annotated[
