@@ -19,6 +19,7 @@ import torch
 
 from ..core import BadInput
 from ..core.files import HOST, noting, write
+from ..core.system import check_device
 from .numerics import surroundings
 
 Files = Mapping[str, bytes]  # absolute paths, or paths within a run's folder, with what they hold
@@ -132,6 +133,14 @@ def unpack(luggage: Luggage, files: Files) -> Callable[..., Any]:
     return work
 
 
+def _check_device(device: str) -> None:
+    """Refuse to work without the device; Ray hides those that were not set apart for a worker."""
+    try:
+        check_device(device)
+    except BadInput as error:
+        raise BadInput(f"worker on {HOST}: {error}, or set one apart by --gpus-per-worker") from error
+
+
 class Station:
     """The place where a worker works: the run's folder, or one of its own where it does not reach that."""
 
@@ -141,6 +150,7 @@ class Station:
     def greet(self, luggage: Luggage, files: Files) -> Greeting:
         """Make ready for work, and say where this is."""
         self.work = unpack(luggage, files)
+        _check_device(getattr(self.work, "device", "cpu"))
         folder: Path | None = getattr(self.work, "folder", None)
         if folder is not None and not (folder / luggage.token).exists():
             self.own_folder = Path(tempfile.mkdtemp(prefix="segstress-"))

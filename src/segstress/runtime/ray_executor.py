@@ -68,7 +68,7 @@ class Crew:
 
     def __init__(self, executor: Ray, work: Callable[[Any], Any], folder: Path | None, token: str) -> None:
         self.cluster, self.warn, self.work, self.folder = executor.cluster, executor.warn, work, folder
-        files = read_files(executor.files) if self.cluster.address else {}  # here they are where they are
+        files = {} if self.cluster.is_here() else read_files(executor.files)  # here they are where they are
         self.sent_along = send(pack(work, self.cluster.threads, token)), send(files)
         self.members: list[Hired] = []
         self.pending: dict[Any, Hired] = {}  # references to what is awaited

@@ -118,7 +118,7 @@ def train_together(
             work_together,
             train_loop_config={
                 "luggage": pack(work, cluster.threads, token),
-                "files": send(read_files(files) if cluster.address else {}),
+                "files": send({} if cluster.is_here() else read_files(files)),
                 "board": board,
             },
             scaling_config=ScalingConfig(

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import pickle
 import re
+import socket
 import subprocess
 import sys
+import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from dying import Adding, Doubling
 from tests.conftest import net
 from tests.tables import tables
 
 import segstress
-from segstress.core import BadInput
+from segstress.core import BadInput, system
 from segstress.core.files import write
-from segstress.evaluation import evaluate
+from segstress.evaluation import evaluate, run
 from segstress.evaluation.verify import verify
 from segstress.evaluation.worker import Worker
-from segstress.planning import read_plan
 from segstress.results.run import Run
 from segstress.results.seal import unseal
-from segstress.runtime import Local, Progress, RunOptions, Unit
+from segstress.runtime import Local, RunOptions, Unit
 from segstress.runtime.elsewhere import Luggage, Station, lay_out, named_files, read_files
 
 ray = pytest.importorskip("ray")
+from segstress.runtime import ray_cluster, ray_executor  # noqa: E402
 from segstress.runtime.ray_cluster import Cluster  # noqa: E402
 from segstress.runtime.ray_executor import ATTEMPTS, Ray  # noqa: E402
 
@@ -81,6 +85,82 @@ def test_what_cannot_be_served_is_said_as_in_this_process(tmp_path):
     assert str(refused.value) == "2 cannot be doubled"
 
 
+@pytest.mark.parametrize(("here", "names"), [(True, []), (False, ["nets.py"])])
+def test_files_go_along_unless_ray_was_started_here(here, names, tmp_path, monkeypatch):
+    Cluster(2).connect()
+    if not here:  # as where the user's session is connected to a cluster, or RAY_ADDRESS is set
+        monkeypatch.setattr(ray_cluster, "_started_here", set())
+    monkeypatch.setattr(ray_executor, "send", lambda value: value)
+    write(tmp_path / "nets.py", b"")
+    crew = ray_executor.Crew(Ray(Cluster(2), files=(tmp_path / "nets.py",)), Doubling(tmp_path), tmp_path, "")
+    assert [Path(name).name for name in crew.sent_along[1]] == names
+
+
+def test_the_address_of_the_environment_counts_where_none_is_asked_for(monkeypatch):
+    monkeypatch.setenv("RAY_ADDRESS", "head:6379")
+    assert Cluster().wanted == "head:6379"
+    assert Cluster(address="other:6379").wanted == "other:6379"
+    assert Cluster(address="local").wanted == ""
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:{}", "[127.0.0.1]:{}", "127.0.0.1:99999"])
+def test_where_nothing_listens_is_said_before_models_are_loaded(address, tmp_path, monkeypatch):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = address.format(free.getsockname()[1])
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray_cluster, "KNOCKING", 0.2)
+    monkeypatch.setattr(run, "_survey", None)
+    with pytest.raises(BadInput, match=f"no Ray cluster was reached at '{re.escape(address)}': .*; try ray start"):
+        evaluate(PLAN, tmp_path / "run", replace(RAY, ray_address=address))
+
+
+def test_an_address_that_answers_late_is_reached(monkeypatch):
+    with socket.socket() as late:
+        late.bind(("127.0.0.1", 0))
+        monkeypatch.setattr(ray, "is_initialized", lambda: False)
+        threading.Timer(0.3, late.listen).start()
+        Cluster(address=f"127.0.0.1:{late.getsockname()[1]}").knock()
+
+
+def test_room_that_there_will_never_be_is_refused_at_once():
+    with pytest.raises(BadInput, match="no room for 1 worker on this machine: each needs 1 CPU and 99 GPU, and"):
+        Cluster(1, gpus=99).connect()
+    with pytest.raises(BadInput, match="no room for 99 workers on this machine"):
+        Cluster(99).check_room(99)
+
+
+def test_a_device_that_only_workers_have_is_left_to_them(tmp_path, monkeypatch):
+    """What stands for it here is a name of the processor that this process claims not to have."""
+    plan = {**PLAN, "numerics": {"device": "cpu:0"}}
+    with monkeypatch.context() as patched:
+        patched.setattr(system, "_device_fault", lambda name: "" if name == "cpu" else "not here")
+        evaluate(plan, tmp_path / "ray", RAY)
+        with pytest.raises(BadInput, match="device 'cpu:0' cannot be used: not here; try --device cpu"):
+            evaluate(plan, tmp_path / "local", RunOptions(workers=1))
+        with pytest.raises(BadInput, match="--budget: expected a machine with device 'cpu:0'"):
+            evaluate({**plan, "perturbations": [], "battery": "quick", "budget": 60.0}, tmp_path / "budget", RAY)
+        with pytest.raises(BadInput, match="device 'cdua' cannot be used"):
+            evaluate({**plan, "numerics": {"device": "cdua"}}, tmp_path / "slip", RAY)
+    evaluate(plan, tmp_path / "local", RunOptions(workers=1))
+    assert tables(tmp_path / "ray") == tables(tmp_path / "local")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="of a machine that lacks it")
+def test_a_worker_that_lacks_the_device_says_so(tmp_path):
+    with pytest.raises(BadInput, match=r"worker on .*: device 'cuda' cannot be used: .* by --gpus-per-worker"):
+        evaluate({**PLAN, "numerics": {"device": "cuda"}}, tmp_path / "run", RAY)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="of a machine that lacks it")
+def test_a_competition_says_which_device_is_not_here(segstress):
+    models = ("--model", "compact:cnn-normal", "--model", "compact:transformer-normal")
+    pool = ("--pool", "shapes:test?count=2&size=32", "--scale", "none", "--out", "web", "--device", "cuda")
+    said = segstress("mad", "stream", *models, *pool)
+    assert said.code == 2
+    assert "device 'cuda' cannot be used: " in said.err
+
+
 def test_a_worker_that_does_not_reach_the_folder_sends_what_it_writes(tmp_path):
     folder = tmp_path / "run"
     for number in range(2):
@@ -98,11 +178,11 @@ def test_a_worker_that_does_not_reach_the_folder_sends_what_it_writes(tmp_path):
 
 def test_error_rows_take_the_place_of_what_workers_die_of(tmp_path):
     evaluate({**PLAN, "limit": 1}, tmp_path / "run", RunOptions(workers=1))
-    run = Run(tmp_path / "run")
-    unseal(run)
-    cell = run.cells[-1]
-    worker = Worker(tmp_path / "run", run.plan.numerics, frozenset())
-    answered, other = run.ids(cell)[0], "shapes-of-another-day"
+    begun = Run(tmp_path / "run")
+    unseal(begun)
+    cell = begun.cells[-1]
+    worker = Worker(tmp_path / "run", begun.plan.numerics, frozenset())
+    answered, other = begun.ids(cell)[0], "shapes-of-another-day"
     worker.give_up(Unit(((cell, (answered, other)),), ((answered, other),)), "the worker died")
     rows = Run(tmp_path / "run").images(cell).to_pylist()
     assert {row["image"]: row["status"] for row in rows} == {answered: "ok", other: "error"}
@@ -123,11 +203,6 @@ def test_files_that_specs_name_reach_another_machine(tmp_path, monkeypatch):
     write(there / "weights.pt", b"others")
     with pytest.raises(BadInput, match=r"another .*weights\.pt"):
         lay_out(moved, str(there))
-
-
-def test_an_executor_is_known_by_its_name(tmp_path):
-    with pytest.raises(BadInput, match="unknown executor 'rya'; expected local or ray"):
-        evaluate(read_plan(PLAN), tmp_path / "run", RunOptions(executor="rya"), Progress())
 
 
 def test_without_ray_one_line_says_what_to_install(tmp_path):

@@ -18,7 +18,7 @@ from segstress.runtime import Progress, RunOptions
 ray = pytest.importorskip("ray")
 from ray.cluster_utils import Cluster  # noqa: E402
 
-from segstress.runtime import ray_executor  # noqa: E402
+from segstress.runtime import ray_cluster, ray_executor  # noqa: E402
 
 pytestmark = pytest.mark.slow
 PLAN = {
@@ -48,6 +48,14 @@ def unreached(monkeypatch):
         yield "never written"
 
     monkeypatch.setattr(ray_executor, "reach_token", token)
+
+
+def test_a_cluster_that_the_environment_names_is_not_this_machine(cluster, monkeypatch):
+    monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+    named = ray_cluster.Cluster(1)
+    named.connect()
+    assert not named.is_here()
+    assert ray.get_runtime_context().gcs_address == cluster.address
 
 
 def test_a_node_is_lost_and_no_table_changes(cluster, monkeypatch, tmp_path):
