@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,12 +22,13 @@ from ..planning.parts import check_truth
 from ..planning.plan import Plan, names, read_plan
 from ..results.run import Run
 from ..results.timings import note
-from ..runtime import Cell, Numerics, Progress, RunOptions, Store, Unit, prepare, record, start_executor, write_text
+from ..runtime import Cell, Numerics, Progress, RunOptions, Store, prepare, record, start_executor, write_text
 from ..runtime.elsewhere import named_files
 from ..runtime.sharing import Sharing, share
 from .closing import FinishedRun, close, tell
 from .resuming import check_schema, refuse_changed_data, reopen
 from .schedule import SAMPLE, Phase, phases, units
+from .units import Units
 from .worker import Worker
 from .worst_so_far import WorstSoFar
 
@@ -158,13 +158,13 @@ def _run_phase(
 
     retry = run_options.retry_errors
 
-    def find() -> list[Unit]:
+    def find() -> Units:
         nonlocal retry
         size = worker.numerics.batch_size
         todo = units(plan, store, phase, size, run_options.shard_size, retry_errors=retry)
         retry = False  # what fails again has been tried
         if todo or sharing.first:
-            progress.begin(sum(map(unit_passes, todo)), _answers(todo))
+            progress.begin(todo.passes(), todo.describe())
         return todo
 
     worst = WorstSoFar()
@@ -175,19 +175,6 @@ def _run_phase(
             sharing.finish(phase.name, unit)
             note(store.folder, timings, run_options.part)
             progress.advance(unit_passes(unit), ", ".join(filter(None, (unit.label, worst.add(left)))))
-
-
-def _answers(todo: Sequence[Unit]) -> str:
-    """Return what is asked for in a line, such as "96 answers (8 images x 12 perturbations)"."""
-    steps = [(cell, ids) for unit in todo for cell, ids in unit.steps if ids]
-    answers = sum(len(ids) for _, ids in steps)
-    models = len({cell.fingerprints["model"] for cell, _ in steps})
-    sizes = {
-        "images": len({(cell.fingerprints["data"], id_) for cell, ids in steps for id_ in ids}),
-        "perturbations": len({digest(dict(cell.perturbation)) for cell, _ in steps}),
-    } | ({"models": models} if models > 1 else {})
-    whole = f" ({' x '.join(f'{size} {name}' for name, size in sizes.items())})"
-    return f"{answers} answers{whole if math.prod(sizes.values()) == answers else ''}"
 
 
 def _slug(plan: Plan) -> str:

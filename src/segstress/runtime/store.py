@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -97,14 +98,22 @@ class Store:
         self, cell: Cell, ids: Iterable[str], *, retry_errors: bool = False, retry_spared: bool = False
     ) -> list[str]:
         """Return the images that have no answer yet, in the order given."""
+        wanted = list(ids)
+        return list(
+            compress(wanted, self.unanswered(cell, wanted, retry_errors=retry_errors, retry_spared=retry_spared))
+        )
+
+    def unanswered(
+        self, cell: Cell, ids: Sequence[str], *, retry_errors: bool = False, retry_spared: bool = False
+    ) -> np.ndarray:
+        """Tell of each image whether it has no answer yet."""
         images = self.table(cell, "images", ("image", "goal", "status", "finisher"), ordered=False)
         if retry_errors:
             images = images.filter(pc.not_equal(images["status"], "error"))
         if retry_spared:
             images = images.filter(pc.equal(images["finisher"], ""))
-        wanted = pa.array(ids, pa.string())
-        missing: list[str] = wanted.filter(pc.invert(pc.is_in(wanted, images["image"].combine_chunks()))).to_pylist()
-        return missing
+        answered = pc.is_in(pa.array(ids, pa.string()), images["image"].combine_chunks())
+        return np.asarray(pc.invert(answered).to_numpy(zero_copy_only=False))
 
     def add(self, cell: Cell, shard: Shard) -> None:
         """Write a shard; its rows count only once its last file, that of the checksums, is there."""

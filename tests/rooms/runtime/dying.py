@@ -74,3 +74,18 @@ class Adding:
     def inputs(self, number: int) -> list[Path]:
         """Return the file that it reads."""
         return [self.folder / "doubled" / f"{number}.txt"]
+
+
+def refuse_unpacking() -> None:
+    raise BadInput("it cannot be unpacked")
+
+
+class Unpackable:
+    """Work that a worker cannot unpack."""
+
+    def __reduce__(self):
+        return refuse_unpacking, ()
+
+    def __call__(self, number: int) -> int:
+        """Never comes so far."""
+        return number

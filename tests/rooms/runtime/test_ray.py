@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 import re
 import socket
@@ -9,11 +10,12 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
 import pytest
 import torch
-from dying import Adding, Doubling
+from dying import Adding, Doubling, Unpackable
 from tests.conftest import net
 from tests.tables import tables
 
@@ -229,6 +231,32 @@ def test_local_asks_for_units_as_workers_become_free(tmp_path):
     next(answers)
     assert len(taken) < 40
     assert len(list(answers)) == 39
+
+
+def test_local_hands_the_work_over_once_however_many_units_there_are(tmp_path):
+    packed = []
+
+    class Noting(pickle.Pickler):
+        def reducer_override(self, value):
+            packed.extend([value] * isinstance(value, Doubling))
+            return NotImplemented
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ForkingPickler, "reducer_override", Noting.reducer_override, raising=False)
+        patched.setattr(pickle, "dumps", lambda value: _dumps(Noting, value))
+        assert sorted(Local(2).map(Doubling(tmp_path / "run"), range(20))) == [2 * number for number in range(20)]
+    assert len(packed) == 1
+
+
+def _dumps(pickler, value) -> bytes:
+    stream = io.BytesIO()
+    pickler(stream).dump(value)
+    return stream.getvalue()
+
+
+def test_local_says_what_is_wrong_with_the_work_itself(tmp_path):
+    with pytest.raises(BadInput, match="it cannot be unpacked"):
+        list(Local(2).map(Unpackable(), range(4)))
 
 
 def test_two_files_import_ray():
