@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from ..core import BadInput
-from ..core.files import HOST, noting, write
+from ..core.files import HOST, noting, temporary_name, write
 from ..core.system import check_device
 from .numerics import surroundings
 
@@ -94,11 +94,11 @@ def pack(work: Callable[..., Any], threads: int, token: str) -> Luggage:
 
 @contextmanager
 def reach_token(folder: Path | None) -> Iterator[str]:
-    """Lay a file into a run's folder by which workers see whether they reach it."""
+    """Lay a file into a run's folder by which workers see whether they reach it; `sweep` knows it by its name."""
     if folder is None:
         yield ""
         return
-    path = folder / f".reached-{secrets.token_hex(8)}"
+    path = temporary_name(folder / f"reached-{secrets.token_hex(8)}")
     write(path, b"")
     try:
         yield path.name

@@ -20,6 +20,7 @@ from pathlib import Path
 from ..core import BadInput
 from ..core.files import HOST, write_all
 from ..core.live import LivePath
+from .turns import begin_turn, clear_up
 
 BEAT = 10.0  # seconds between two signs of life
 EXPIRY = 120.0  # seconds without one after which a process counts as dead
@@ -75,9 +76,9 @@ class Leases:
         there = list(self.folder.glob("*"))
         if not self._alive(there):
             if self.sole:  # whoever comes now is turned away, as long as the sign of life is there
-                self._remove(path.name for path in there)
-            elif turn := self._begin_turn():
-                self._clear_up(turn)
+                self.remove(path.name for path in there)
+            elif turn := begin_turn(self):
+                clear_up(self, turn)
         self._heart(self.owner).unlink(missing_ok=True)
         with suppress(OSError):  # it was never made, or others are there
             self.folder.rmdir()
@@ -129,7 +130,19 @@ class Leases:
     def finish(self, name: str) -> None:
         """Mark a name that this process holds as done."""
         self._create(self._path(f"{name}.done"))
+        self.release(name)
+
+    def take(self, name: str) -> bool:
+        """Claim a name; whether this process holds it now."""
+        return self.claim(name) is LeaseState.MINE
+
+    def release(self, name: str) -> None:
+        """Give back a name that this process holds, not done."""
         self._mine.pop(name).unlink(missing_ok=True)
+
+    def claim_of(self, name: str) -> str:
+        """Return the file by which this process holds a name."""
+        return self._mine[name].name
 
     def done(self) -> set[str]:
         """Return the names that somebody has finished."""
@@ -138,40 +151,15 @@ class Leases:
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Do something one after another: all others wait, or take over from one that died."""
-        while not (turn := self._begin_turn()):
+        while not (turn := begin_turn(self)):
             time.sleep(self.poll)
         try:
             yield
         finally:
             self.finish(turn)
 
-    def _begin_turn(self) -> str:
-        """Take the turn after those that are done; nothing where another has it."""
-        turn = self._next_turn()
-        if self.claim(turn) is not LeaseState.MINE:
-            return ""
-        if self._next_turn() == turn:
-            return turn
-        self._mine.pop(turn).unlink(missing_ok=True)  # somebody has cleared up meanwhile: turns begin anew
-        return ""
-
-    def _next_turn(self) -> str:
-        done = self.done()
-        return next(turn for turn in map("turn-{}".format, count()) if turn not in done)
-
-    def _clear_up(self, turn: str) -> None:
-        """Remove what is there, in a turn. Those that begin meanwhile wait for its end, or for the first to be gone.
-
-        So what they write anew goes before the turns, and these from the first on: who takes a later one notices."""
-        there, claim = list(self.folder.glob("*")), self._mine[turn].name
-        if self._alive(there) or claim != f"{turn}.0":  # who died in this turn is passed over as long as its claim lies
-            self.finish(turn)
-            return
-        last = [*(f"turn-{number}.done" for number in range(int(turn.removeprefix("turn-")))), claim]
-        self._remove({path.name for path in there} - {*last})
-        self._remove(last)
-
-    def _remove(self, names: Iterable[str]) -> None:
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files of the folder, but for the own sign of life."""
         for name in names:
             if self._path(name) != self._heart(self.owner):
                 self._path(name).unlink(missing_ok=True)

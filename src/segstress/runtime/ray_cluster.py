@@ -9,7 +9,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,6 +128,16 @@ def first_ready(references: Iterable[Any], seconds: float) -> list[Any]:
     """Wait until one of the references has an answer; nothing where none has after so long."""
     ready, _ = ray.wait(list(references), timeout=seconds)
     return ready
+
+
+def is_awaited(reference: Any) -> bool:
+    """Tell whether a reference has no answer yet."""
+    return not first_ready([reference], 0)
+
+
+def wait_for_all(references: Sequence[Any], seconds: float) -> None:
+    """Wait until all references have an answer, or their workers are known to be dead; no longer than so long."""
+    ray.wait(list(references), num_returns=len(references), timeout=seconds)
 
 
 def fetch(reference: Any, seconds: float | None = None) -> Any:

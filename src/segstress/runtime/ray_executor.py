@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import length_hint
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..core import BadInput
-from ..core.files import write
+from ..core.files import sweep, write
 from .elsewhere import Delivery, Greeting, Station, pack, reach_token, read_files
+from .handouts import Handout, Handouts, Hired, waiting_elsewhere
 from .numerics import record_elsewhere, surroundings
-from .ray_cluster import Cluster, Died, dismiss, fetch, first_ready, send
+from .ray_cluster import Cluster, Died, dismiss, fetch, first_ready, is_awaited, send, wait_for_all
 
 U = TypeVar("U")
 R = TypeVar("R")
@@ -46,23 +46,6 @@ class Ray:
                 crew.dismiss()
 
 
-@dataclass(eq=False)
-class Handout:
-    """A unit under way."""
-
-    unit: Any
-    deaths: int = 0  # of workers that had it in hand
-
-
-@dataclass(eq=False)
-class Hired:
-    """An actor with the units that it was handed, the one in hand first."""
-
-    actor: Any
-    greeting: Greeting | None = None  # until there is room for it
-    tasks: dict[Any, Handout] = field(default_factory=dict)
-
-
 class Crew:
     """The workers of one `map`: whoever dies is replaced, and its units are handed out again."""
 
@@ -72,46 +55,53 @@ class Crew:
         self.sent_along = send(pack(work, self.cluster.threads, token)), send(files)
         self.members: list[Hired] = []
         self.pending: dict[Any, Hired] = {}  # references to what is awaited
-        self.again: deque[Handout] = deque()
-        self.failed_starts, self.exhausted = 0, False
+        self.failed_starts = 0
         self.said: set[str] = set()
 
     def answers(self, units: Iterable[Any], size: int) -> Iterator[Any]:
         """Yield the answer to every unit."""
-        waiting = iter(units)
+        handouts = Handouts(units)
         for _ in range(size):
             self._hire()
-        while self._hand_out(waiting):
+        while self._hand_out(handouts):
             ready = first_ready(self.pending, PATIENCE)
             if not ready and not any(member.greeting for member in self.members):
                 raise self.cluster.no_room(PATIENCE)
             for reference in ready:
                 if reference in self.pending:  # else its worker was buried meanwhile
-                    yield from self._collect(reference)
+                    yield from self._collect(reference, handouts)
+        self._cut_off()
 
     def dismiss(self) -> None:
         """End all workers."""
         for member in self.members:
             dismiss(member.actor)
 
+    def _cut_off(self) -> None:
+        """End workers in the middle of what others have answered, and see to it that no file of theirs comes later."""
+        late = [reference for member in self.members for reference in member.tasks]
+        if late:
+            self.dismiss()
+            wait_for_all(late, GRACE)
+            if self.folder:
+                sweep(self.folder)
+
     def _hire(self) -> None:
         member = Hired(self.cluster.hire(Station))
         self.members.append(member)
         self.pending[member.actor.greet.remote(*self.sent_along)] = member
 
-    def _hand_out(self, waiting: Iterator[Any]) -> bool:
-        """Give units to whoever has few; tell whether any is left."""
+    def _hand_out(self, handouts: Handouts) -> bool:
+        """Give units to whoever has few; tell whether any has no answer yet."""
         for depth in range(1, DEPTH + 1):
             for member in self.members:
                 if member.greeting and len(member.tasks) < depth:
-                    task = self.again.popleft() if self.again else next((Handout(unit) for unit in waiting), None)
-                    if task is None:
-                        self.exhausted = True
-                        continue
-                    reference = member.actor.answer.remote(task.unit, self._inputs(member.greeting, task.unit))
-                    member.tasks[reference] = task
-                    self.pending[reference] = member
-        return bool(self.again) or not self.exhausted or any(member.tasks for member in self.members)
+                    task = handouts.take() or (None if member.tasks else waiting_elsewhere(self.members, is_awaited))
+                    if task is not None:
+                        reference = member.actor.answer.remote(task.unit, self._inputs(member.greeting, task.unit))
+                        member.tasks[reference] = task
+                        self.pending[reference] = member
+        return not handouts.exhausted or any(member.busy for member in self.members)
 
     def _inputs(self, greeting: Greeting, unit: Any) -> dict[str, bytes]:
         """Read what a worker that does not reach the folder needs of it for a unit."""
@@ -119,21 +109,20 @@ class Crew:
             return {}
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in self.work.inputs(unit)}
 
-    def _collect(self, reference: Any) -> Iterator[Any]:
+    def _collect(self, reference: Any, handouts: Handouts) -> Iterator[Any]:
         """Take what a worker has said, or take note of its death."""
         member = self.pending[reference]
         try:
             said = fetch(reference)
         except Died as error:
-            yield from self._bury(member, error)
+            yield from self._bury(member, error, handouts)
             return
         del self.pending[reference]
         if isinstance(said, Greeting):
             member.greeting, self.failed_starts = said, 0
             self._welcome(said)
         else:
-            del member.tasks[reference]
-            yield self._accept(said)
+            yield from self._accept(member.tasks.pop(reference), said)
 
     def _welcome(self, greeting: Greeting) -> None:
         """Look at where a worker is: it must have this version, and other rounding is noted."""
@@ -146,14 +135,18 @@ class Crew:
         if not greeting.shared:
             self._say(f"{greeting.host} does not reach {self.folder}: what it finds is sent to this machine")
 
-    def _accept(self, answer: Delivery) -> Any:
+    def _accept(self, task: Handout, answer: Delivery) -> Iterator[Any]:
+        """Yield the answer to a unit, unless another worker has given it."""
+        if task.answered:
+            return
+        task.answered = True
         for message in answer.warnings:
             self._say(message)
         for name, data in answer.files.items():
             write(self.folder / name, data)  # type: ignore[operator]
-        return answer.answer
+        yield answer.answer
 
-    def _bury(self, member: Hired, error: Died) -> Iterator[Any]:
+    def _bury(self, member: Hired, error: Died, handouts: Handouts) -> Iterator[Any]:
         """Replace a worker that died; yield what it had finished, and hand out the rest again."""
         self.members.remove(member)
         where = f" on {member.greeting.host}" if member.greeting else ""
@@ -164,18 +157,22 @@ class Crew:
             self.failed_starts += 1
             if self.failed_starts > ATTEMPTS * (len(self.members) + 1):
                 raise BadInput(f"{error}, again and again while it was started; ray logs say more")
-        in_hand = True
-        for reference, task in member.tasks.items():
-            try:
-                yield self._accept(fetch(reference, GRACE))
-            except Died:
-                task.deaths += in_hand
-                in_hand = False
-                if task.deaths < ATTEMPTS:
-                    self.again.append(task)
-                else:
-                    yield self._give_up(task, str(error))
+        for number, (reference, task) in enumerate(member.tasks.items()):
+            if not task.answered:
+                try:
+                    yield from self._accept(task, fetch(reference, GRACE))
+                except Died:
+                    task.deaths += number == 0
+                    yield from self._hand_out_again(task, str(error), handouts)
         self._hire()
+
+    def _hand_out_again(self, task: Handout, reason: str, handouts: Handouts) -> Iterator[Any]:
+        """Let others do what a worker has left behind, unless another has it; yield the answer where too many died."""
+        if task.deaths >= ATTEMPTS:
+            task.answered = True
+            yield self._give_up(task, reason)
+        elif not any(task in other.tasks.values() for other in self.members):
+            handouts.give_back(task)
 
     def _give_up(self, task: Handout, reason: str) -> Any:
         words = f"{reason} {ATTEMPTS} times while it was worked on"

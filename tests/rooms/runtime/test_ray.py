@@ -15,20 +15,20 @@ from pathlib import Path
 
 import pytest
 import torch
-from dying import Adding, Doubling, Unpackable
+from dying import Adding, Doubling, Sleeping, Unpackable
 from tests.conftest import net
 from tests.tables import tables
 
 import segstress
-from segstress.core import BadInput, system
-from segstress.core.files import write
+from segstress.core import BadInput, files, system
+from segstress.core.files import sweep, write
 from segstress.evaluation import evaluate, run
 from segstress.evaluation.verify import verify
 from segstress.evaluation.worker import Worker
 from segstress.results.run import Run
 from segstress.results.seal import unseal
 from segstress.runtime import Local, RunOptions, Unit
-from segstress.runtime.elsewhere import Luggage, Station, lay_out, named_files, read_files
+from segstress.runtime.elsewhere import Luggage, Station, lay_out, named_files, reach_token, read_files
 
 ray = pytest.importorskip("ray")
 from segstress.runtime import ray_cluster, ray_executor  # noqa: E402
@@ -79,6 +79,13 @@ def test_a_unit_of_which_workers_die_again_and_again_is_given_up(tmp_path):
     work = Doubling(tmp_path / "run", deadly=4, deaths=100)
     assert sorted(Ray(Cluster(1)).map(work, range(6))) == [-4, 0, 2, 4, 6, 10]
     assert (tmp_path / "run" / "lost.txt").read_text() == "the worker died 3 times while it was worked on"
+
+
+def test_a_unit_that_waits_for_a_slow_worker_is_given_to_an_idle_one(tmp_path):
+    """The first worker is slow; what waited for it is answered before it, and every unit counts once."""
+    answers = list(Ray(Cluster(2)).map(Sleeping(tmp_path / "run", slow=0, seconds=9), range(6)))
+    assert sorted(answers) == [0, 1, 2, 3, 4, 5]
+    assert answers[-1] == 0
 
 
 def test_what_cannot_be_served_is_said_as_in_this_process(tmp_path):
@@ -190,14 +197,24 @@ def test_error_rows_take_the_place_of_what_workers_die_of(tmp_path):
     assert {row["image"]: row["status"] for row in rows} == {answered: "ok", other: "error"}
 
 
+def test_what_a_killed_driver_left_by_which_workers_see_its_folder_is_swept_away(tmp_path, monkeypatch):
+    with reach_token(tmp_path) as token:
+        (tmp_path / token.replace("reached", "ray-train") / "below").mkdir(parents=True)
+        sweep(tmp_path)
+        assert len(list(tmp_path.iterdir())) == 2, "its process is alive"
+        monkeypatch.setattr(files, "is_running", lambda process: False)
+        sweep(tmp_path)
+        assert not list(tmp_path.iterdir())
+
+
 def test_files_that_specs_name_reach_another_machine(tmp_path, monkeypatch):
     here, there = tmp_path / "here", tmp_path / "there"
     for name, text in (("nets.py", "import layers"), ("layers.py", ""), ("weights.pt", "w"), ("other.txt", "")):
         write(here / name, text.encode())
     specs = [{"kind": "factory", "function": f"{here}/nets.py:enet", "weights": here / "weights.pt"}, "shapes:test"]
-    files = read_files(named_files(specs))
-    assert sorted(Path(name).name for name in files) == ["layers.py", "nets.py", "weights.pt"]
-    moved = {name.replace(str(here), str(there)): data for name, data in files.items()}
+    laid = read_files(named_files(specs))
+    assert sorted(Path(name).name for name in laid) == ["layers.py", "nets.py", "weights.pt"]
+    moved = {name.replace(str(here), str(there)): data for name, data in laid.items()}
     monkeypatch.chdir(tmp_path)
     lay_out(moved, str(there))
     assert Path.cwd() == there
