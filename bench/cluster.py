@@ -1,7 +1,7 @@
 """A simulated cluster against the ideal: workers of unequal speed that straggle, die and are taken away.
 
 Command: python bench/cluster.py [--workers 256] [--units 20000] [--seconds 60] [--seed 0]. Time is simulated, so the
-figures are of the rule by which units are handed out (one in hand and one waiting, which an idle worker does too when
+figures are of the rule by which units are handed out (one in hand and one waiting, which an idle worker gets when
 no other is left; a dead worker's units first of all), not of a machine. The ideal is all work divided by all workers.
 """
 
@@ -77,37 +77,28 @@ def draw(units: int, seconds: float, case: Conditions, seed: int) -> np.ndarray:
 
 
 @dataclass(eq=False)
-class Unit:
-    """A unit of work."""
-
-    seconds: float  # on an ordinary worker
-    shared: bool = False  # whether a second worker was handed it
-    answered: bool = False
-
-
-@dataclass(eq=False)
 class Worker:
-    """A worker with what it was handed."""
+    """A worker with what it was handed: seconds of work on an ordinary one."""
 
     speed: float
     going: float  # when it dies or is taken away
     here: bool = False  # ready for work
-    hand: Unit | None = None
+    hand: float | None = None
     begun: float = 0.0
-    waiting: Unit | None = None
+    waiting: float | None = None
     turn: int = 0  # counts what was expected of it, so that what no longer holds is known
 
 
 class Simulation:
     """A job handed out as runtime/ray_executor.py does it: each worker has a unit in hand and one waiting.
 
-    Who has nothing in hand, when no unit is left, gets what waits for another too, and the first answer counts; the
-    units of one that goes are handed out again, first of all."""
+    Who has nothing in hand, when no unit is left, gets what waits for another; the units of one that goes are
+    handed out again, first of all."""
 
     def __init__(self, times: np.ndarray, speeds: np.ndarray, case: Conditions, seed: int) -> None:
         self.case, self.random = case, np.random.default_rng(seed + 1)
         self.rate = (case.death + case.preemption) / 3600
-        self.todo, self.again, self.left = deque(map(Unit, times.tolist())), deque[Unit](), len(times)
+        self.todo, self.again, self.left = deque(times.tolist()), deque[float](), len(times)
         self.workers = [Worker(speed, STARTING + self._stay()) for speed in self.random.permutation(speeds)]
         self.events = [(STARTING, number, 0) for number in range(len(self.workers))]
         self.end = self.twice = 0.0
@@ -121,8 +112,6 @@ class Simulation:
             if turn == worker.turn:
                 self._happen(worker, now)
                 self._hand_out(now)
-        for worker in self.workers:
-            self._waste(worker, self.end)
         return Outcome(self.end, self.twice, self.cuts)
 
     def _stay(self) -> float:
@@ -133,35 +122,20 @@ class Simulation:
         if not worker.here:
             worker.here, worker.going = True, now + self._stay()
         elif now < worker.going:
-            if worker.hand is not None:
-                self._waste(worker, now)
-                self.left, self.end = self.left - (not worker.hand.answered), now
-                worker.hand.answered = True
+            self.left, self.end = self.left - 1, now
             worker.hand, worker.waiting, worker.begun = worker.waiting, None, now
         else:
             self._go(worker, now)
             return
         self._expect(worker)
 
-    def _waste(self, worker: Worker, now: float) -> None:
-        """Count what a worker did of a unit that another has answered."""
-        if worker.hand is not None and worker.hand.answered:
-            self.twice += (now - worker.begun) * worker.speed
-
     def _go(self, worker: Worker, now: float) -> None:
-        """Let a worker go; what it had is handed out again unless somebody else has it."""
-        self._waste(worker, now)
-        if worker.hand is not None and not worker.hand.answered:
+        if worker.hand is not None:
             did = (now - worker.begun) * worker.speed
             self.cuts, self.twice = self.cuts + 1, self.twice + (0.0 if self.case.resuming else did)
-            worker.hand.seconds -= did if self.case.resuming and not worker.hand.shared else 0.0
-        had, worker.hand, worker.waiting = (worker.hand, worker.waiting), None, None
-        held = {id(unit) for other in self.workers for unit in (other.hand, other.waiting)}
-        again = [unit for unit in had if unit is not None and not unit.answered and id(unit) not in held]
-        for unit in again:
-            unit.shared = False
-        self.again.extend(again)
-        worker.here = False
+            self.again.append(worker.hand - did if self.case.resuming else worker.hand)
+        self.again.extend([] if worker.waiting is None else [worker.waiting])
+        worker.here, worker.hand, worker.waiting = False, None, None
         dead = self.random.random() < self.case.death / (self.case.death + self.case.preemption)
         self._plan(worker, now + STARTING + (0.0 if dead else RETURNING))
 
@@ -175,17 +149,17 @@ class Simulation:
             if worker.hand is not None and worker.waiting is None:
                 worker.waiting = self._next(idle=False)
 
-    def _next(self, *, idle: bool) -> Unit | None:
+    def _next(self, *, idle: bool) -> float | None:
         if self.again or self.todo:
             return (self.again or self.todo).popleft()
-        waiting = (worker.waiting for worker in self.workers if worker.waiting is not None) if idle else ()
-        unit = next((unit for unit in waiting if not (unit.shared or unit.answered)), None)
-        if unit is not None:
-            unit.shared = True
+        slow = next((worker for worker in self.workers if worker.waiting is not None), None) if idle else None
+        if slow is None:
+            return None
+        unit, slow.waiting = slow.waiting, None
         return unit
 
     def _expect(self, worker: Worker) -> None:
-        done = np.inf if worker.hand is None else worker.begun + worker.hand.seconds / worker.speed
+        done = np.inf if worker.hand is None else worker.begun + worker.hand / worker.speed
         self._plan(worker, min(done, worker.going))
 
     def _plan(self, worker: Worker, when: float) -> None:

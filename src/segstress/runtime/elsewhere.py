@@ -8,6 +8,7 @@ import secrets
 import shutil
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -147,6 +148,11 @@ class Station:
     work: Callable[[Any], Any]
     own_folder: Path | None = None  # of its own
 
+    def __init__(self) -> None:
+        self.begun = 0  # number of the last unit that was begun
+        self.taken_back: set[int] = set()
+        self.lock = threading.Lock()
+
     def greet(self, luggage: Luggage, files: Files) -> Greeting:
         """Make ready for work, and say where this is."""
         self.work = unpack(luggage, files)
@@ -157,8 +163,19 @@ class Station:
             self.work = replace(self.work, folder=self.own_folder)  # type: ignore[type-var]
         return Greeting(HOST, self.own_folder is None, surroundings())
 
-    def answer(self, unit: Any, inputs: Files) -> Delivery:
-        """Do one unit of work."""
+    def take_back(self, number: int) -> bool:
+        """Leave a unit to others; whether it was not begun yet. It is asked beside the work in hand."""
+        with self.lock:
+            if number > self.begun:
+                self.taken_back.add(number)
+            return number in self.taken_back
+
+    def answer(self, number: int, unit: Any, inputs: Files) -> Delivery | None:
+        """Do one unit of work, unless it was taken back; they are numbered as they come."""
+        with self.lock:
+            self.begun = number
+            if number in self.taken_back:
+                return None
         for name, data in inputs.items():
             write(Path(self.own_folder or "") / name, data)
         with warnings.catch_warnings(record=True) as caught, noting() as written:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +16,8 @@ class Handout:
 
     unit: Any
     deaths: int = 0  # of workers that had it in hand
-    shared: bool = False  # whether a second worker was handed it, since it waited for the first
-    answered: bool = False
+    number: int = 0  # among all that its worker was handed
+    asked_back: bool = False
 
 
 @dataclass(eq=False)
@@ -27,11 +27,15 @@ class Hired:
     actor: Any
     greeting: Greeting | None = None  # until there is room for it
     tasks: dict[Any, Handout] = field(default_factory=dict)
+    handed: int = 0  # units so far
 
-    @property
-    def busy(self) -> bool:
-        """Whether it has a unit that nobody has answered."""
-        return not all(task.answered for task in self.tasks.values())
+    def hand(self, task: Handout, inputs: dict[str, bytes]) -> Any:
+        """Hand over a unit; return the reference to its answer."""
+        self.handed += 1
+        task.number, task.asked_back = self.handed, False
+        reference = self.actor.answer.remote(task.number, task.unit, inputs)
+        self.tasks[reference] = task
+        return reference
 
 
 class Handouts:
@@ -44,7 +48,6 @@ class Handouts:
 
     def give_back(self, task: Handout) -> None:
         """Let a unit be handed out again, first of all."""
-        task.shared = False
         self._again.append(task)
         self.exhausted = False
 
@@ -55,13 +58,10 @@ class Handouts:
         return task
 
 
-def waiting_elsewhere(members: Iterable[Hired], at_work: Callable[[Any], bool]) -> Handout | None:
-    """Return a unit that waits for a worker at work on another, once: both are to do it, and the first answer counts.
-
-    So whoever is slow keeps nobody waiting. Ray takes nothing back that an actor was handed, so some is done twice."""
+def waiting(members: Iterable[Hired]) -> tuple[Hired, Any] | None:
+    """Return a worker and the reference to a unit that waits for it and was not asked back yet."""
     for member in members:
-        for task in list(member.tasks.values())[1:]:
-            if not (task.shared or task.answered) and at_work(next(iter(member.tasks))):
-                task.shared = True
-                return task
+        for reference in list(member.tasks)[1:]:
+            if not member.tasks[reference].asked_back:
+                return member, reference
     return None

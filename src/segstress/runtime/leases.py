@@ -18,8 +18,9 @@ from itertools import count
 from pathlib import Path
 
 from ..core import BadInput
-from ..core.files import HOST, write_all
+from ..core.files import HOST
 from ..core.live import LivePath
+from .exclusive import create, modified
 from .turns import begin_turn, clear_up
 
 BEAT = 10.0  # seconds between two signs of life
@@ -118,7 +119,7 @@ class Leases:
             path = self._path(f"{name}.{number}")
             if self._path(f"{name}.done").exists():
                 return LeaseState.DONE
-            if self._create(path):
+            if create(path, self.owner.encode()):
                 if self._path(f"{name}.done").exists():  # its owner was done between the two looks
                     return LeaseState.DONE
                 self._mine[name] = path
@@ -129,7 +130,7 @@ class Leases:
 
     def finish(self, name: str) -> None:
         """Mark a name that this process holds as done."""
-        self._create(self._path(f"{name}.done"))
+        create(self._path(f"{name}.done"), self.owner.encode())
         self.release(name)
 
     def take(self, name: str) -> bool:
@@ -167,7 +168,7 @@ class Leases:
     def is_alive(self, owner: str) -> bool:
         """Tell whether a process has shown a sign of life lately, by the clock that dates the files."""
         try:
-            age = _modified(self._heart(self.owner)) - _modified(self._heart(owner))
+            age = modified(self._heart(self.owner)) - modified(self._heart(owner))
         except OSError:  # it has left, or this process has
             return False
         return age < EXPIRY
@@ -175,24 +176,10 @@ class Leases:
     def _is_held(self, path: Path) -> bool:
         try:
             owner = path.read_text()
-            fresh = _modified(self._heart(self.owner)) - _modified(path) < EXPIRY
+            fresh = modified(self._heart(self.owner)) - modified(path) < EXPIRY
         except OSError:  # it was finished meanwhile
             return True
         return fresh if not owner else self.is_alive(owner)  # for a moment it is there and has no owner yet
-
-    def _create(self, path: Path) -> bool:
-        if isinstance(path, LivePath):
-            return path.create(self.owner.encode())
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-        except FileExistsError:
-            return False
-        try:
-            write_all(handle, self.owner.encode())
-        finally:
-            os.close(handle)
-        return True
 
     def _path(self, name: str) -> Path:
         return self.folder / name
@@ -210,7 +197,3 @@ class Leases:
         began = time.time()
         self._heart(self.owner).touch()
         self._lapsed, self._last = self.lapsed, began
-
-
-def _modified(path: Path) -> float:
-    return path.modified() if isinstance(path, LivePath) else path.stat().st_mtime

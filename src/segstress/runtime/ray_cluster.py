@@ -9,7 +9,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from ..core import BadInput
 from ..core.system import cores
 
 HOST_AND_PORT = re.compile(r"(?:\[(.+)\]|([^:/]+)):(\d+)")  # else it is auto, or of Ray's own client
+ASIDE = "aside"  # group of what an actor does beside its work
 KNOCKING = 5.0  # seconds in which an address must answer
 _started_here: set[str] = set()  # addresses of each Ray that this process has started
 
@@ -104,7 +105,8 @@ class Cluster:
 
     def hire(self, station: type) -> Any:
         """Return a new actor, which begins as soon as there is room."""
-        return ray.remote(station).options(num_cpus=self.threads, num_gpus=self.gpus).remote()
+        actor = ray.remote(concurrency_groups={ASIDE: 1})(station)  # type: ignore[call-overload]  # stubs lack it
+        return actor.options(num_cpus=self.threads, num_gpus=self.gpus).remote()
 
     def no_room(self, seconds: float) -> BadInput:
         """Return what is to be said when nobody found room for so long."""
@@ -130,14 +132,9 @@ def first_ready(references: Iterable[Any], seconds: float) -> list[Any]:
     return ready
 
 
-def is_awaited(reference: Any) -> bool:
-    """Tell whether a reference has no answer yet."""
-    return not first_ready([reference], 0)
-
-
-def wait_for_all(references: Sequence[Any], seconds: float) -> None:
-    """Wait until all references have an answer, or their workers are known to be dead; no longer than so long."""
-    ray.wait(list(references), num_returns=len(references), timeout=seconds)
+def aside(method: Any) -> Any:
+    """Return a method of an actor as one that is carried out beside what the actor is at work on."""
+    return method.options(concurrency_group=ASIDE)
 
 
 def fetch(reference: Any, seconds: float | None = None) -> Any:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..core import BadInput
-from ..core.files import sweep, write
+from ..core.files import write
 from .elsewhere import Delivery, Greeting, Station, pack, reach_token, read_files
-from .handouts import Handout, Handouts, Hired, waiting_elsewhere
+from .handouts import Handout, Handouts, Hired, waiting
 from .numerics import record_elsewhere, surroundings
-from .ray_cluster import Cluster, Died, dismiss, fetch, first_ready, is_awaited, send, wait_for_all
+from .ray_cluster import Cluster, Died, aside, dismiss, fetch, first_ready, send
 
 U = TypeVar("U")
 R = TypeVar("R")
@@ -55,6 +55,7 @@ class Crew:
         self.sent_along = send(pack(work, self.cluster.threads, token)), send(files)
         self.members: list[Hired] = []
         self.pending: dict[Any, Hired] = {}  # references to what is awaited
+        self.asked: dict[Any, Any] = {}  # questions whether a unit can be taken back, with the reference to its answer
         self.failed_starts = 0
         self.said: set[str] = set()
 
@@ -70,21 +71,11 @@ class Crew:
             for reference in ready:
                 if reference in self.pending:  # else its worker was buried meanwhile
                     yield from self._collect(reference, handouts)
-        self._cut_off()
 
     def dismiss(self) -> None:
         """End all workers."""
         for member in self.members:
             dismiss(member.actor)
-
-    def _cut_off(self) -> None:
-        """End workers in the middle of what others have answered, and see to it that no file of theirs comes later."""
-        late = [reference for member in self.members for reference in member.tasks]
-        if late:
-            self.dismiss()
-            wait_for_all(late, GRACE)
-            if self.folder:
-                sweep(self.folder)
 
     def _hire(self) -> None:
         member = Hired(self.cluster.hire(Station))
@@ -96,12 +87,21 @@ class Crew:
         for depth in range(1, DEPTH + 1):
             for member in self.members:
                 if member.greeting and len(member.tasks) < depth:
-                    task = handouts.take() or (None if member.tasks else waiting_elsewhere(self.members, is_awaited))
+                    task = handouts.take()
                     if task is not None:
-                        reference = member.actor.answer.remote(task.unit, self._inputs(member.greeting, task.unit))
-                        member.tasks[reference] = task
-                        self.pending[reference] = member
-        return not handouts.exhausted or any(member.busy for member in self.members)
+                        self.pending[member.hand(task, self._inputs(member.greeting, task.unit))] = member
+        idle = sum(bool(member.greeting) and not member.tasks for member in self.members)
+        for _ in range(idle - len(self.asked)):
+            self._ask_back()
+        return not handouts.exhausted or any(member.tasks for member in self.members)
+
+    def _ask_back(self) -> None:
+        """Ask a worker at work on another unit for one that waits for it, so that whoever is slow keeps nobody idle."""
+        if waits := waiting(self.members):
+            member, reference = waits
+            member.tasks[reference].asked_back = True
+            question = aside(member.actor.take_back).remote(member.tasks[reference].number)
+            self.pending[question], self.asked[question] = member, reference
 
     def _inputs(self, greeting: Greeting, unit: Any) -> dict[str, bytes]:
         """Read what a worker that does not reach the folder needs of it for a unit."""
@@ -121,8 +121,17 @@ class Crew:
         if isinstance(said, Greeting):
             member.greeting, self.failed_starts = said, 0
             self._welcome(said)
+        elif reference in self.asked:
+            self._take_back(member, self.asked.pop(reference), handouts, agreed=said)
         else:
-            yield from self._accept(member.tasks.pop(reference), said)
+            del member.tasks[reference]
+            yield self._accept(said)
+
+    def _take_back(self, member: Hired, reference: Any, handouts: Handouts, *, agreed: bool) -> None:
+        """Let another do what a worker had not begun when it was asked."""
+        if agreed:
+            del self.pending[reference]
+            handouts.give_back(member.tasks.pop(reference))
 
     def _welcome(self, greeting: Greeting) -> None:
         """Look at where a worker is: it must have this version, and other rounding is noted."""
@@ -135,16 +144,12 @@ class Crew:
         if not greeting.shared:
             self._say(f"{greeting.host} does not reach {self.folder}: what it finds is sent to this machine")
 
-    def _accept(self, task: Handout, answer: Delivery) -> Iterator[Any]:
-        """Yield the answer to a unit, unless another worker has given it."""
-        if task.answered:
-            return
-        task.answered = True
+    def _accept(self, answer: Delivery) -> Any:
         for message in answer.warnings:
             self._say(message)
         for name, data in answer.files.items():
             write(self.folder / name, data)  # type: ignore[operator]
-        yield answer.answer
+        return answer.answer
 
     def _bury(self, member: Hired, error: Died, handouts: Handouts) -> Iterator[Any]:
         """Replace a worker that died; yield what it had finished, and hand out the rest again."""
@@ -157,22 +162,19 @@ class Crew:
             self.failed_starts += 1
             if self.failed_starts > ATTEMPTS * (len(self.members) + 1):
                 raise BadInput(f"{error}, again and again while it was started; ray logs say more")
-        for number, (reference, task) in enumerate(member.tasks.items()):
-            if not task.answered:
-                try:
-                    yield from self._accept(task, fetch(reference, GRACE))
-                except Died:
-                    task.deaths += number == 0
-                    yield from self._hand_out_again(task, str(error), handouts)
+        self.asked = {question: about for question, about in self.asked.items() if question in self.pending}
+        in_hand = True
+        for reference, task in member.tasks.items():
+            try:
+                yield self._accept(fetch(reference, GRACE))
+            except Died:
+                task.deaths += in_hand
+                in_hand = False
+                if task.deaths < ATTEMPTS:
+                    handouts.give_back(task)
+                else:
+                    yield self._give_up(task, str(error))
         self._hire()
-
-    def _hand_out_again(self, task: Handout, reason: str, handouts: Handouts) -> Iterator[Any]:
-        """Let others do what a worker has left behind, unless another has it; yield the answer where too many died."""
-        if task.deaths >= ATTEMPTS:
-            task.answered = True
-            yield self._give_up(task, reason)
-        elif not any(task in other.tasks.values() for other in self.members):
-            handouts.give_back(task)
 
     def _give_up(self, task: Handout, reason: str) -> Any:
         words = f"{reason} {ATTEMPTS} times while it was worked on"

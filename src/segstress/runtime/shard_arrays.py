@@ -1,4 +1,4 @@
-"""A shard as files: its rows as tables, its pictures and label maps as packed arrays that are read a shard at a time."""
+"""A shard as files: its rows as tables, its pictures and label maps as packed arrays, read a shard at a time."""
 
 from __future__ import annotations
 

@@ -82,10 +82,11 @@ def test_a_unit_of_which_workers_die_again_and_again_is_given_up(tmp_path):
 
 
 def test_a_unit_that_waits_for_a_slow_worker_is_given_to_an_idle_one(tmp_path):
-    """The first worker is slow; what waited for it is answered before it, and every unit counts once."""
+    """The first worker is slow; what waited for it is answered before it, and done once."""
     answers = list(Ray(Cluster(2)).map(Sleeping(tmp_path / "run", slow=0, seconds=9), range(6)))
     assert sorted(answers) == [0, 1, 2, 3, 4, 5]
     assert answers[-1] == 0
+    assert sorted((tmp_path / "run" / "begun.txt").read_text().split()) == ["0", "1", "2", "3", "4", "5"]
 
 
 def test_what_cannot_be_served_is_said_as_in_this_process(tmp_path):
@@ -177,9 +178,9 @@ def test_a_worker_that_does_not_reach_the_folder_sends_what_it_writes(tmp_path):
     far = Station()
     assert not far.greet(luggage(Adding(folder)), {}).shared
     inputs = {str(path.relative_to(folder)): path.read_bytes() for path in Adding(folder).inputs(1)}
-    assert far.answer(1, inputs).answer == 8
+    assert far.answer(1, 1, inputs).answer == 8
     far.greet(luggage(Doubling(folder)), {})
-    written = far.answer(3, {})
+    written = far.answer(2, 3, {})
     assert dict(written.files) == {"doubled/3.txt": b"6"}
     assert written.warnings == ("three is odd",)
     assert not (folder / "doubled" / "3.txt").exists()
