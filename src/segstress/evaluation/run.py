@@ -104,7 +104,9 @@ def _next(todo: Iterator[Phase], sharing: Sharing) -> Phase | None:
 def _survey(plan: Plan, folder: Path, device: str) -> tuple[list[Cell], list[Diagnosis], Numerics]:
     """Load each model once: the cells asked for, what speaks against it, and the images that a pass takes."""
     forget()
-    looked = replace(plan, numerics=replace(plan.numerics, device=device))
+    looked = plan
+    if device != plan.numerics.device:
+        looked = replace(plan, numerics=replace(plan.numerics, device=device))
     prints, diagnoses, sizes = [], [], []
     for model in plan.models:
         network, weights = ready(model, device, plan.numerics.torch_dtype())

@@ -85,7 +85,7 @@ def test_what_workers_elsewhere_find_is_sent_to_this_machine(cluster, unreached,
     evaluate(PLAN, tmp_path / "local", RunOptions(workers=1))
     assert tables(tmp_path / "ray") == tables(tmp_path / "local")
     contest = read_contest(CONTEST)
-    for name, others in (("mad-ray", {}), ("mad-local", {"executor": "local"})):
+    for name, others in (("mad-ray", {}), ("mad-local", {"executor": "local", "ray_address": ""})):
         walk(begin(contest, tmp_path / name), Progress(), replace(options, **others))
     found = [
         {path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name / "models").rglob("*.*")}
