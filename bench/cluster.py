@@ -1,8 +1,8 @@
 """A simulated cluster against the ideal: workers of unequal speed that straggle, die and are taken away.
 
 Command: python bench/cluster.py [--workers 256] [--units 20000] [--seconds 60] [--seed 0]. Time is simulated, so the
-figures are of the rule by which units are handed out (as workers become free, a dead worker's units
-handed out again first), not of a machine. The ideal is all work divided by all workers.
+figures are of the rule by which units are handed out (one in hand and one waiting, which an idle worker gets when
+no other is left; a dead worker's units first of all), not of a machine. The ideal is all work divided by all workers.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def main() -> None:
         times = draw(given.units, given.seconds, case, given.seed)
         speeds = np.where(np.arange(given.workers) < case.slow * given.workers, 1 / 3, 1.0)
         ideal = times.sum() / speeds.sum()
-        done = simulate(times, speeds, case, given.seed)
-        quarter = simulate(np.repeat(times / 4, 4), speeds, case, given.seed)
+        done = Simulation(times, speeds, case, given.seed).run()
+        quarter = Simulation(np.repeat(times / 4, 4), speeds, case, given.seed).run()
         ratios = f"{done.seconds / ideal:.3f} | {quarter.seconds / ideal:.3f}"
         print(f"| {case.name} | {ratios} | {done.cuts:,} | {done.twice / times.sum():.2%} |")
 
@@ -76,37 +76,96 @@ def draw(units: int, seconds: float, case: Conditions, seed: int) -> np.ndarray:
     return seconds * np.exp(case.spread * noise - case.spread**2 / 2)
 
 
-def simulate(times: np.ndarray, speeds: np.ndarray, case: Conditions, seed: int) -> Outcome:
-    """Hand out units as workers become free; a worker that goes has its units handed out again, first of all."""
-    random = np.random.default_rng(seed + 1)
-    todo = deque(times.tolist())
-    free = [(STARTING, worker) for worker in range(len(speeds))]
-    heapq.heapify(free)
-    rate = (case.death + case.preemption) / 3600
-    going = np.full(len(speeds), np.inf) if not rate else random.exponential(1 / rate, len(speeds))
-    end = twice = 0.0
-    cuts, unfinished = 0, list[tuple[float, float]]()  # cut units come back when the worker is missed
-    while todo or unfinished:
-        now, worker = heapq.heappop(free)
-        if unfinished and (unfinished[0][0] <= now or not todo):
-            begun, left = heapq.heappop(unfinished)
-            now = max(now, begun)
+@dataclass(eq=False)
+class Worker:
+    """A worker with what it was handed: seconds of work on an ordinary one."""
+
+    speed: float
+    going: float  # when it dies or is taken away
+    here: bool = False  # ready for work
+    hand: float | None = None
+    begun: float = 0.0
+    waiting: float | None = None
+    turn: int = 0  # counts what was expected of it, so that what no longer holds is known
+
+
+class Simulation:
+    """A job handed out as runtime/ray_executor.py does it: each worker has a unit in hand and one waiting.
+
+    Who has nothing in hand, when no unit is left, gets what waits for another; the units of one that goes are
+    handed out again, first of all."""
+
+    def __init__(self, times: np.ndarray, speeds: np.ndarray, case: Conditions, seed: int) -> None:
+        self.case, self.random = case, np.random.default_rng(seed + 1)
+        self.rate = (case.death + case.preemption) / 3600
+        self.todo, self.again, self.left = deque(times.tolist()), deque[float](), len(times)
+        self.workers = [Worker(speed, STARTING + self._stay()) for speed in self.random.permutation(speeds)]
+        self.events = [(STARTING, number, 0) for number in range(len(self.workers))]
+        self.end = self.twice = 0.0
+        self.cuts = 0
+
+    def run(self) -> Outcome:
+        """Let time pass until every unit is done."""
+        while self.left:
+            now, number, turn = heapq.heappop(self.events)
+            worker = self.workers[number]
+            if turn == worker.turn:
+                self._happen(worker, now)
+                self._hand_out(now)
+        return Outcome(self.end, self.twice, self.cuts)
+
+    def _stay(self) -> float:
+        return float(self.random.exponential(1 / self.rate)) if self.rate else np.inf
+
+    def _happen(self, worker: Worker, now: float) -> None:
+        """Let a worker come, finish a unit, or go."""
+        if not worker.here:
+            worker.here, worker.going = True, now + self._stay()
+        elif now < worker.going:
+            self.left, self.end = self.left - 1, now
+            worker.hand, worker.waiting, worker.begun = worker.waiting, None, now
         else:
-            left = todo.popleft()
-        finish = now + left / speeds[worker]
-        if finish <= going[worker]:
-            end = max(end, finish)
-            heapq.heappush(free, (finish, worker))
-            continue
-        gone = max(going[worker], now)
-        did = (gone - now) * speeds[worker]
-        cuts, twice = cuts + 1, twice + (0.0 if case.resuming else did)
-        heapq.heappush(unfinished, (gone, left - did if case.resuming else left))
-        dead = random.random() < case.death / (case.death + case.preemption)
-        back = gone + STARTING + (0.0 if dead else RETURNING)
-        going[worker] = back + random.exponential(1 / rate)
-        heapq.heappush(free, (back, worker))
-    return Outcome(end, twice, cuts)
+            self._go(worker, now)
+            return
+        self._expect(worker)
+
+    def _go(self, worker: Worker, now: float) -> None:
+        if worker.hand is not None:
+            did = (now - worker.begun) * worker.speed
+            self.cuts, self.twice = self.cuts + 1, self.twice + (0.0 if self.case.resuming else did)
+            self.again.append(worker.hand - did if self.case.resuming else worker.hand)
+        self.again.extend([] if worker.waiting is None else [worker.waiting])
+        worker.here, worker.hand, worker.waiting = False, None, None
+        dead = self.random.random() < self.case.death / (self.case.death + self.case.preemption)
+        self._plan(worker, now + STARTING + (0.0 if dead else RETURNING))
+
+    def _hand_out(self, now: float) -> None:
+        """Give a unit to everybody who has none in hand, then one to everybody who has none waiting."""
+        for worker in self.workers:
+            if worker.here and worker.hand is None:
+                worker.hand, worker.begun = self._next(idle=True), now
+                self._expect(worker)
+        for worker in self.workers if self.again or self.todo else ():
+            if worker.hand is not None and worker.waiting is None:
+                worker.waiting = self._next(idle=False)
+
+    def _next(self, *, idle: bool) -> float | None:
+        if self.again or self.todo:
+            return (self.again or self.todo).popleft()
+        slow = next((worker for worker in self.workers if worker.waiting is not None), None) if idle else None
+        if slow is None:
+            return None
+        unit, slow.waiting = slow.waiting, None
+        return unit
+
+    def _expect(self, worker: Worker) -> None:
+        done = np.inf if worker.hand is None else worker.begun + worker.hand / worker.speed
+        self._plan(worker, min(done, worker.going))
+
+    def _plan(self, worker: Worker, when: float) -> None:
+        worker.turn += 1
+        if when < np.inf:
+            heapq.heappush(self.events, (when, self.workers.index(worker), worker.turn))
 
 
 if __name__ == "__main__":

@@ -87,12 +87,13 @@ def train(
     plugins = {"plugins": common.plugin} if common.plugin else {}
     training_plan = read_training_plan(plan, changes.settings() | plugins)
     folder = out or Path("runs") / f"train-{Path(plan).stem if plan else (changes.recipe or 'normal').split('?')[0]}"
+    run_options = common.options()
     if common.executor == "local" and common.workers > 1:
         raise typer.BadParameter("--workers: several processes train by torchrun, or by --executor ray")
     warn = partial(show_line, "warning:", style="yellow")
     with _watch(folder / "tensorboard" if tensorboard and leads() else None) as watcher:
         if common.executor == "ray":
-            made = train_on_ray(TrainingWork(training_plan, folder, _command()), common.options(), watcher, warn)
+            made = train_on_ray(TrainingWork(training_plan, folder, _command()), run_options, watcher, warn)
         else:
             made = train(training_plan, folder, watcher if leads() else None, _command())
     if leads():

@@ -14,7 +14,7 @@ from ..competition.vocabulary import Vocabulary
 from ..core import BadInput, digest
 from ..core.files import write
 from ..data import datasets
-from ..runtime import Progress, RunOptions, refuse_other
+from ..runtime import Progress, RunOptions, prepare, refuse_other
 from ..runtime.sharing import share
 from .competition import RUN_OPTIONS, Competition
 from .plan import Contest, Entrant, admit, find_entrants, find_vocabulary, read_contest, settle, try_out
@@ -31,10 +31,11 @@ def begin(
     """Begin a competition, or open the folder's if it is the same; every model is looked at once.
 
     A pool that is streamed is not hashed first: that would read all of it once more."""
+    device = prepare(run_options, contest.numerics.device)
     entrants, data = find_entrants(contest), contest.data()
     streamed = streamed or (folder / STREAM).exists()
     pool = digest(datasets.spec(data)) if streamed else data.fingerprint()
-    trial = try_out(contest, entrants, data)
+    trial = try_out(contest, entrants, data, device)
     vocabulary = find_vocabulary(contest, trial.outputs, data)
     contest = settle(contest, trial, folder, 0 if streamed else len(data))  # a streamed pool is not listed first
     with share(folder, run_options.part) as sharing, sharing.turn():

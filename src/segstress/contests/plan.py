@@ -118,13 +118,13 @@ class TrialRun:
     parameters: tuple[int, ...]  # of each model
 
 
-def try_out(contest: Contest, entrants: list[Entrant], data: Dataset) -> TrialRun:
+def try_out(contest: Contest, entrants: list[Entrant], data: Dataset, device: str) -> TrialRun:
     """Let every model look at the first image of the pool that can be read."""
     names = (name for stretch in data.stretches() for name in stretch)
     sample = next(readable(data, names), None)
     if sample is None:
         raise BadInput(f"pool {data.name}: none of its {len(data.ids())} images can be read")
-    images = sample.image[None].to(contest.numerics.device, contest.numerics.torch_dtype())
+    images = sample.image[None].to(device, contest.numerics.torch_dtype())
     outputs, sizes = {}, []
     for entrant in entrants:
         model = load_model(entrant.spec).to(images.device, images.dtype)

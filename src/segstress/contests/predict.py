@@ -44,6 +44,11 @@ class PredictWork:
     numerics: Numerics
     plugins: tuple[str, ...] = ()
 
+    @property
+    def device(self) -> str:
+        """On what it computes."""
+        return self.numerics.device
+
     def __call__(self, unit: ModelShard) -> ModelShard:
         """Write maps, histograms and what went wrong; what comes back is the unit."""
         for plugin in self.plugins:

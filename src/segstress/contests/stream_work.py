@@ -135,6 +135,11 @@ class StreamWork:
         return f"{'candidates' if bounds else 'shares'}-{digest(known)}"
 
     @property
+    def device(self) -> str:
+        """On what it computes."""
+        return self.predictor.numerics.device
+
+    @property
     def vocabulary(self) -> Vocabulary:
         """The common classes."""
         return self.predictor.vocabulary

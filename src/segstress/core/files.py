@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -113,15 +114,18 @@ def is_locked(folder: Path) -> bool:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the temporary files that killed processes have left; those of other machines once they are old."""
-    for path in folder.rglob(".*"):
+    """Remove the temporary files and folders that killed processes have left; files of other machines once old."""
+    for path in list(folder.rglob(".*")):
         name = TEMPORARY.fullmatch(path.name)
         if name and (not is_running(int(name[1])) if name[2] in (None, HOST) else _is_old(path)):
-            path.unlink(missing_ok=True)
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
 
 def _is_old(path: Path) -> bool:
     try:
-        return time.time() - path.stat().st_mtime > OLD
+        return path.is_file() and time.time() - path.stat().st_mtime > OLD
     except OSError:  # its process has renamed it
         return False

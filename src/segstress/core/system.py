@@ -71,9 +71,32 @@ def flush_folder(folder: str | os.PathLike[str]) -> None:
 
 def check_device(name: str) -> None:
     """Refuse a device that cannot be used here."""
+    fault = _device_fault(name)
+    if fault:
+        raise BadInput(f"device '{name}' cannot be used: {fault}; try --device cpu")
+
+
+def has_device(name: str) -> bool:
+    """Tell whether a device can be used here."""
+    return not _device_fault(name)
+
+
+def is_device(name: str) -> bool:
+    """Tell whether any machine could have a device of that name."""
+    import torch
+
+    try:
+        torch.device(name)
+    except RuntimeError:
+        return False
+    return True
+
+
+def _device_fault(name: str) -> str:
     import torch
 
     try:
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError) as error:
-        raise BadInput(f"device '{name}' cannot be used: {str(error).splitlines()[0]}; try --device cpu") from error
+        return str(error).splitlines()[0]
+    return ""

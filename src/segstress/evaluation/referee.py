@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,11 +16,10 @@ from ..core import Batch, Perturbation, Perturbed, Result, Scene, aimed, seeded
 from ..data import Dataset, Sample, resize, stack
 from ..data.resizing import Resize, resize_images, resize_mask
 from ..metrics.counts import ACTUAL, HITS, count, predict
-from ..metrics.objects import object_hits, objects
 from ..runtime import Numerics, Shard
 from .margins import margins, mean_margin
 from .recheck import faults, won
-from .rows import Row, count_rows, row_of, trace_rows
+from .rows import Row, count_rows, object_rows, row_of, trace_rows
 from .witness import Witness
 
 
@@ -149,14 +148,27 @@ class Referee:
             shard.images.append(row)
             shard.counts.extend(count_rows(row, {name: tally[index] for name, tally in tallies.items()}))
             maps = {"clean": clean[index].cpu(), result.goal: prediction[index].cpu()}
-            shard.objects.extend(self._object_rows(row, sample, maps))
+            shard.objects.extend(object_rows(row, sample, maps, self.data.background))
             if sample.id in self.keep:
-                maps["truth"] = sample.labels.masked_fill(~sample.valid, -1)
-                if "inside" in perturbed.zones:
-                    maps["inside"] = perturbed.zones["inside"][index].cpu()
-                if result.prediction is None:  # else no image shows what was predicted
-                    shard.kept[f"{result.goal}|{sample.id}"] = result.images[index].float().cpu().numpy()
-                shard.maps |= {f"{name}|{sample.id}": labels.numpy().astype(np.int16) for name, labels in maps.items()}
+                zones = {name: mask[index].cpu() for name, mask in perturbed.zones.items()}
+                self._keep(shard, sample, result, index, maps, zones)
+
+    @staticmethod
+    def _keep(
+        shard: Shard,
+        sample: Sample,
+        result: Result,
+        index: int,
+        maps: Mapping[str, Tensor],
+        zones: Mapping[str, Tensor],
+    ) -> None:
+        """Keep the label maps of a sample, and the perturbed image unless none shows what was predicted."""
+        maps = {**maps, "truth": sample.labels.masked_fill(~sample.valid, -1)}
+        if "inside" in zones:
+            maps["inside"] = zones["inside"]
+        if result.prediction is None:
+            shard.kept[f"{result.goal}|{sample.id}"] = result.images[index].float().cpu().numpy()
+        shard.maps |= {f"{name}|{sample.id}": labels.numpy().astype(np.int16) for name, labels in maps.items()}
 
     def _seen(self, batch: Batch, result: Result, unit: Tensor) -> tuple[Tensor, list[Row]]:
         """Return the prediction, and the margins of what stands in it where it comes from one pass."""
@@ -177,26 +189,6 @@ class Referee:
         pixels, counted = won(threat, batch, prediction, clean, perturbed.zones)
         still, _ = won(threat, batch, rounded, clean, perturbed.zones)
         return {"raw_size": result.raw_size, "won_pixels": pixels, "won_pixels_8bit": still, "aimed": counted}
-
-    def _object_rows(self, row: Row, sample: Sample, maps: Mapping[str, Tensor]) -> Iterator[Row]:
-        """Yield how many pixels of each true object are right before, after, and both."""
-        true_objects = objects(sample.labels.numpy(), sample.valid.numpy(), self.data.background)
-        clean, after = maps["clean"].numpy(), maps[row["goal"]].numpy()
-        both = np.where(clean == after, clean, -1)
-        clean_hits, hits, kept = (object_hits(true_objects, labels).tolist() for labels in (clean, after, both))
-        for number, (klass, area) in enumerate(
-            zip(true_objects.classes.tolist(), true_objects.areas.tolist(), strict=True)
-        ):
-            yield {
-                "image": row["image"],
-                "goal": row["goal"],
-                "object": number,
-                "class": klass,
-                "area": area,
-                "clean": clean_hits[number],
-                "correct": hits[number],
-                "kept": kept[number],
-            }
 
 
 def resized(perturbed: Perturbed, rule: Resize) -> Perturbed:

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from ..core import Perturbed
 from ..data import Sample
 from ..metrics.counts import ACTUAL, PREDICTED
+from ..metrics.objects import object_hits, objects
 
 Row = dict[str, Any]
 
@@ -46,3 +48,24 @@ def count_rows(row: Row, tallies: Mapping[tuple[str, str], np.ndarray]) -> Itera
                 "predicted": predicted,
                 "actual": actual,
             }
+
+
+def object_rows(row: Row, sample: Sample, maps: Mapping[str, Tensor], background: int | None) -> Iterator[Row]:
+    """Yield how many pixels of each true object are right before, after, and both."""
+    true_objects = objects(sample.labels.numpy(), sample.valid.numpy(), background)
+    clean, after = maps["clean"].numpy(), maps[row["goal"]].numpy()
+    both = np.where(clean == after, clean, -1)
+    clean_hits, hits, kept = (object_hits(true_objects, labels).tolist() for labels in (clean, after, both))
+    for number, (klass, area) in enumerate(
+        zip(true_objects.classes.tolist(), true_objects.areas.tolist(), strict=True)
+    ):
+        yield {
+            "image": row["image"],
+            "goal": row["goal"],
+            "object": number,
+            "class": klass,
+            "area": area,
+            "clean": clean_hits[number],
+            "correct": hits[number],
+            "kept": kept[number],
+        }

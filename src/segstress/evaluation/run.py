@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +11,6 @@ from typing import Any
 import yaml
 
 from ..core import BadInput, digest, seed_of, to_plain
-from ..core.system import check_device
 from ..data import datasets
 from ..doctor import Diagnosis, admit, examine_model
 from ..models import forget, models, ready
@@ -24,12 +22,13 @@ from ..planning.parts import check_truth
 from ..planning.plan import Plan, names, read_plan
 from ..results.run import Run
 from ..results.timings import note
-from ..runtime import Cell, Numerics, Progress, RunOptions, Store, Unit, record, start_executor, write_text
+from ..runtime import Cell, Numerics, Progress, RunOptions, Store, prepare, record, start_executor, write_text
 from ..runtime.elsewhere import named_files
 from ..runtime.sharing import Sharing, share
 from .closing import FinishedRun, close, tell
 from .resuming import check_schema, refuse_changed_data, reopen
 from .schedule import SAMPLE, Phase, phases, units
+from .units import Units
 from .worker import Worker
 from .worst_so_far import WorstSoFar
 
@@ -46,11 +45,11 @@ def evaluate(
     plan = plan if isinstance(plan, Plan) else read_plan(plan)
     run_options, progress = run_options or RunOptions(), progress or Progress()
     folder = Path(out) if out else Path("runs") / _slug(plan)
-    check_device(plan.numerics.device)
+    here = _device_here(plan, run_options)
     with share(folder, run_options.part) as sharing:
         check_truth(plan)
         check_channels(plan)
-        cells, before, numerics = _survey(plan, folder)
+        cells, before, numerics = _survey(plan, folder, here)
         store, sets = Store(folder), {cell.fingerprints["data"]: datasets.build(cell.data) for cell in cells}
         images = {data: plan.ids(dataset) for data, dataset in sets.items()}
         identity = digest([[cell.identity for cell in cells], images, to_plain(numerics), run_options.shard_size])
@@ -73,7 +72,19 @@ def evaluate(
             if not sharing.complete:
                 break
         with sharing.turn():
-            return close(Run(folder, plan), cells, worker, before, progress, sharing)
+            near = replace(worker, numerics=replace(numerics, device=here))
+            return close(Run(folder, plan), cells, near, before, progress, sharing)
+
+
+def _device_here(plan: Plan, run_options: RunOptions) -> str:
+    """Return the device on which this process looks at models, which may lack that of its workers."""
+    here = prepare(run_options, plan.numerics.device)
+    if plan.budget and here != plan.numerics.device:
+        raise BadInput(
+            f"--budget: expected a machine with device '{plan.numerics.device}', on which a pass is timed first; "
+            "found none here: start the command where there is one, or leave --budget out"
+        )
+    return here
 
 
 def _record(plan: Plan, folder: Path, numerics: Numerics, run_options: RunOptions) -> None:
@@ -90,15 +101,18 @@ def _next(todo: Iterator[Phase], sharing: Sharing) -> Phase | None:
         return next(todo, None)
 
 
-def _survey(plan: Plan, folder: Path) -> tuple[list[Cell], list[Diagnosis], Numerics]:
+def _survey(plan: Plan, folder: Path, device: str) -> tuple[list[Cell], list[Diagnosis], Numerics]:
     """Load each model once: the cells asked for, what speaks against it, and the images that a pass takes."""
     forget()
+    looked = plan
+    if device != plan.numerics.device:
+        looked = replace(plan, numerics=replace(plan.numerics, device=device))
     prints, diagnoses, sizes = [], [], []
     for model in plan.models:
-        network, weights = ready(model, plan.numerics.device, plan.numerics.torch_dtype())
+        network, weights = ready(model, device, plan.numerics.torch_dtype())
         prints.append(weights)
         sizes.append(parameters(network))
-        diagnoses += examine_model(plan, model, network)
+        diagnoses += examine_model(looked, model, network)
     return plan.cells(prints), diagnoses, settle(plan, sizes, folder)
 
 
@@ -146,13 +160,13 @@ def _run_phase(
 
     retry = run_options.retry_errors
 
-    def find() -> list[Unit]:
+    def find() -> Units:
         nonlocal retry
         size = worker.numerics.batch_size
         todo = units(plan, store, phase, size, run_options.shard_size, retry_errors=retry)
         retry = False  # what fails again has been tried
         if todo or sharing.first:
-            progress.begin(sum(map(unit_passes, todo)), _answers(todo))
+            progress.begin(todo.passes(), todo.describe())
         return todo
 
     worst = WorstSoFar()
@@ -163,19 +177,6 @@ def _run_phase(
             sharing.finish(phase.name, unit)
             note(store.folder, timings, run_options.part)
             progress.advance(unit_passes(unit), ", ".join(filter(None, (unit.label, worst.add(left)))))
-
-
-def _answers(todo: Sequence[Unit]) -> str:
-    """Return what is asked for in a line, such as "96 answers (8 images x 12 perturbations)"."""
-    steps = [(cell, ids) for unit in todo for cell, ids in unit.steps if ids]
-    answers = sum(len(ids) for _, ids in steps)
-    models = len({cell.fingerprints["model"] for cell, _ in steps})
-    sizes = {
-        "images": len({(cell.fingerprints["data"], id_) for cell, ids in steps for id_ in ids}),
-        "perturbations": len({digest(dict(cell.perturbation)) for cell, _ in steps}),
-    } | ({"models": models} if models > 1 else {})
-    whole = f" ({' x '.join(f'{size} {name}' for name, size in sizes.items())})"
-    return f"{answers} answers{whole if math.prod(sizes.values()) == answers else ''}"
 
 
 def _slug(plan: Plan) -> str:

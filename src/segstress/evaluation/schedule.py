@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..core import digest, perturbations, seed_of
 from ..data import datasets
 from ..planning.battery_files import Battery
@@ -14,11 +16,13 @@ from ..planning.sharding import images_per_unit
 from ..results.run import Run
 from ..results.studies import CHOICE, read_choices
 from ..results.study import AttackSelection
-from ..runtime import Cell, Store, Unit, write_json
+from ..runtime import Cell, Store, write_json
 from .audit import SelectionRule, choose
+from .units import ChainUnits, Units
 from .worker import finishers
 from .worst_so_far import harms
 
+FINISHED_BY = ("image", "goal", "status", "correct", "valid")  # columns that say which images a cell finished
 SAMPLE = "sample"  # the phase on which the next one depends
 
 
@@ -82,30 +86,23 @@ def chains(plan: Plan, cells: Sequence[Cell], *, chained: bool) -> list[list[Cel
     return list(groups.values())
 
 
-def units(plan: Plan, store: Store, phase: Phase, size: int, shard_size: int, *, retry_errors: bool) -> list[Unit]:
+def units(plan: Plan, store: Store, phase: Phase, size: int, shard_size: int, *, retry_errors: bool) -> Units:
     """Cut a phase into whole batches, `shard_size` images or as few more as that takes, and leave out what is there.
 
     Where that is 0, bytes and time decide, as the plan lets foresee them. Which images make a batch follows from their
     places in the phase alone, never from the size of a shard or from what is missing, since a result may depend on its
     batch by rounding; and which batches make a unit follows from theirs, so that processes sharing a run cut alike."""
-    pending: list[Unit] = []
-    number = 0
+    pending: list[ChainUnits] = []
+    known: dict[str, list[str]] = {}  # ids by their data, so that all chains share them
+    again = {"retry_errors": retry_errors, "retry_spared": not phase.chained}
     for chain in chains(plan, phase.cells, chained=phase.chained):
-        ids = phase.ids(chain[0])
+        data = chain[0].fingerprints["data"]
+        ids = known[data] = known.get(data) or phase.ids(chain[0])
         wished = shard_size or images_per_unit(chain, ids, keep_images=plan.keep_images)
-        together = -(-wished // size)
-        again = {"retry_errors": retry_errors, "retry_spared": not phase.chained}
-        missing = {cell.key: set(store.missing(cell, ids, **again)) for cell in chain}
-        wanted = set().union(*missing.values())
-        batches = [[id_ for id_ in ids[start : start + size] if id_ in wanted] for start in range(0, len(ids), size)]
+        missing = np.stack([store.unanswered(cell, ids, **again) for cell in chain])
         finished: dict[str, str] = {}
         for cell in reversed(chain[:-1]):
-            finished |= finishers(cell.key, store.table(cell, "images"), plan.done_at)
-        for start in range(0, len(batches), together):
-            some = tuple(tuple(batch) for batch in batches[start : start + together] if batch)
-            images = [id_ for batch in some for id_ in batch]
-            steps = tuple((cell, tuple(id_ for id_ in images if id_ in missing[cell.key])) for cell in chain)
-            if some:
-                pending.append(Unit(steps, some, {id_: finished[id_] for id_ in images if id_ in finished}, number))
-            number += 1
-    return pending
+            finished |= finishers(cell.key, store.table(cell, "images", FINISHED_BY, ordered=False), plan.done_at)
+        first = pending[-1].end if pending else 0
+        pending.append(ChainUnits(chain, ids, missing, size, -(-wished // size), first, finished))
+    return Units(pending)

@@ -68,7 +68,7 @@ def verify(
     needed = named_files([run.plan.plugins, *([cell.model, cell.perturbation] for cell in run.cells)])
     threads = run.plan.numerics.threads
     executor = start_executor(run_options or RunOptions(workers=1), threads, warn, needed)
-    verdicts = dict(executor.map(VerifyWork(folder, draw), [cell.key for cell in run.cells]))
+    verdicts = dict(executor.map(VerifyWork(folder, draw, run.plan.numerics.device), [cell.key for cell in run.cells]))
     files = Verdict("files and seal", 0, 0, (*run.damage, *_broken_seal(run)), math.nan, math.nan)
     return [files, *(verdicts[cell.key] for cell in run.cells)]
 
@@ -79,6 +79,7 @@ class VerifyWork:
 
     folder: Path
     draw: Draw
+    device: str = "cpu"  # on which it computes
 
     def __call__(self, key: str) -> tuple[str, Verdict]:
         """Check a cell again; nothing is written."""

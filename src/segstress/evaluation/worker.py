@@ -40,6 +40,11 @@ class Worker:
     plugins: tuple[str, ...] = ()
     done_at: float = 0.0  # share of correct pixels at which an image is finished
 
+    @property
+    def device(self) -> str:
+        """On what it computes."""
+        return self.numerics.device
+
     def __call__(self, unit: Unit) -> tuple[Unit, list[Timing], list[Left]]:
         """Evaluate a unit, cell after cell, and write a shard for each; the unit, its times, and what it left."""
         read = datasets.build(unit.steps[0][0].data).read  # all its cells look at the same images

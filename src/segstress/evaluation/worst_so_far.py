@@ -28,18 +28,23 @@ def left_by(cell: Cell, rows: Iterable[Mapping[str, Any]]) -> list[Left]:
 
 
 class WorstSoFar:
-    """The fewest correct pixels of every image, by model and dataset."""
+    """The fewest correct pixels of every image, by model and dataset; sums are kept, so an answer is one addition."""
 
     def __init__(self) -> None:
-        self._fewest: dict[tuple[str, str], dict[str, tuple[int, int]]] = {}
+        self._fewest: dict[tuple[str, str], dict[str, int]] = {}
+        self._sums: dict[tuple[str, str], tuple[int, int]] = {}  # correct and valid pixels
 
     def add(self, answers: Iterable[Left]) -> str:
         """Take answers in, and say what their model and dataset have come to."""
         words = ""
         for answer in answers:
             images = self._fewest.setdefault(answer.names, {})
-            images[answer.image] = min(images.get(answer.image, (answer.correct, answer.valid)), answer[2:])
-            correct, valid = map(sum, zip(*images.values(), strict=True))
+            correct, valid = self._sums.get(answer.names, (0, 0))
+            before = images.get(answer.image)
+            images[answer.image] = fewest = answer.correct if before is None else min(before, answer.correct)
+            correct += fewest - (before or 0)
+            valid += answer.valid if before is None else 0
+            self._sums[answer.names] = correct, valid
             words = f"worst case so far {100 * correct / max(valid, 1):.1f} % of {len(images)} images"
         return words
 

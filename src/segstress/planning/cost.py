@@ -55,8 +55,12 @@ def estimate(plan: Plan, workers: int = 0) -> list[Cost]:
 
 def unit_passes(unit: Unit) -> int:
     """Count the most passes that a unit takes, forwards and backwards and those of the referee."""
-    data = datasets.build(unit.steps[0][0].data)
-    return sum(sum(_passes(perturbations.build(cell.perturbation), data, ids)) for cell, ids in unit.steps if ids)
+    return sum(cell_passes(cell, ids) for cell, ids in unit.steps if ids)
+
+
+def cell_passes(cell: Cell, ids: Sequence[str]) -> int:
+    """Count the most passes that some images of a cell take, forwards and backwards and those of the referee."""
+    return sum(_passes(perturbations.build(cell.perturbation), datasets.build(cell.data), ids))
 
 
 def _passes(change: Perturbation, data: Dataset, ids: Sequence[str]) -> tuple[int, int, int]:

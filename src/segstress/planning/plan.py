@@ -153,6 +153,8 @@ class Plan:
     def ids(self, data: Dataset) -> list[str]:
         """Choose the images of a dataset that this plan looks at, in the dataset's order."""
         ids = data.ids()
+        if self.limit is None:
+            return list(ids)
         limited = set(sorted(ids, key=lambda id_: seed_of(0, id_, "limit"))[: self.limit])
         return [id_ for id_ in ids if id_ in limited]
 

@@ -3,7 +3,7 @@
 from .addresses import mirrored
 from .cell import SCHEMA, Cell, Unit
 from .checksums import checksum, read_json, read_text, write_json, write_text
-from .executors import Executor, start_executor
+from .executors import Executor, prepare, start_executor
 from .local_executor import Local, refuse_rerun
 from .numerics import Numerics, other_rounding, record, record_elsewhere, recorded, refuse_other
 from .options import Progress, RunOptions
@@ -26,6 +26,7 @@ __all__ = [
     "checksum",
     "mirrored",
     "other_rounding",
+    "prepare",
     "read_json",
     "read_table",
     "read_text",

@@ -8,6 +8,7 @@ import secrets
 import shutil
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,7 +19,8 @@ from typing import Any
 import torch
 
 from ..core import BadInput
-from ..core.files import HOST, noting, write
+from ..core.files import HOST, noting, temporary_name, write
+from ..core.system import check_device
 from .numerics import surroundings
 
 Files = Mapping[str, bytes]  # absolute paths, or paths within a run's folder, with what they hold
@@ -93,11 +95,11 @@ def pack(work: Callable[..., Any], threads: int, token: str) -> Luggage:
 
 @contextmanager
 def reach_token(folder: Path | None) -> Iterator[str]:
-    """Lay a file into a run's folder by which workers see whether they reach it."""
+    """Lay a file into a run's folder by which workers see whether they reach it; `sweep` knows it by its name."""
     if folder is None:
         yield ""
         return
-    path = folder / f".reached-{secrets.token_hex(8)}"
+    path = temporary_name(folder / f"reached-{secrets.token_hex(8)}")
     write(path, b"")
     try:
         yield path.name
@@ -132,23 +134,48 @@ def unpack(luggage: Luggage, files: Files) -> Callable[..., Any]:
     return work
 
 
+def _check_device(device: str) -> None:
+    """Refuse to work without the device; Ray hides those that were not set apart for a worker."""
+    try:
+        check_device(device)
+    except BadInput as error:
+        raise BadInput(f"worker on {HOST}: {error}, or set one apart by --gpus-per-worker") from error
+
+
 class Station:
     """The place where a worker works: the run's folder, or one of its own where it does not reach that."""
 
     work: Callable[[Any], Any]
     own_folder: Path | None = None  # of its own
 
+    def __init__(self) -> None:
+        self.begun = 0  # number of the last unit that was begun
+        self.taken_back: set[int] = set()
+        self.lock = threading.Lock()
+
     def greet(self, luggage: Luggage, files: Files) -> Greeting:
         """Make ready for work, and say where this is."""
         self.work = unpack(luggage, files)
+        _check_device(getattr(self.work, "device", "cpu"))
         folder: Path | None = getattr(self.work, "folder", None)
         if folder is not None and not (folder / luggage.token).exists():
             self.own_folder = Path(tempfile.mkdtemp(prefix="segstress-"))
             self.work = replace(self.work, folder=self.own_folder)  # type: ignore[type-var]
         return Greeting(HOST, self.own_folder is None, surroundings())
 
-    def answer(self, unit: Any, inputs: Files) -> Delivery:
-        """Do one unit of work."""
+    def take_back(self, number: int) -> bool:
+        """Leave a unit to others; whether it was not begun yet. It is asked beside the work in hand."""
+        with self.lock:
+            if number > self.begun:
+                self.taken_back.add(number)
+            return number in self.taken_back
+
+    def answer(self, number: int, unit: Any, inputs: Files) -> Delivery | None:
+        """Do one unit of work, unless it was taken back; they are numbered as they come."""
+        with self.lock:
+            self.begun = number
+            if number in self.taken_back:
+                return None
         for name, data in inputs.items():
             write(Path(self.own_folder or "") / name, data)
         with warnings.catch_warnings(record=True) as caught, noting() as written:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..core import BadInput
+from ..core.system import check_device, has_device, is_device
 from .local_executor import Local
 from .options import RunOptions
 
@@ -22,7 +23,8 @@ class Executor(Protocol):
     """Whoever answers units of work; which worker does, and when, changes no answer.
 
     `work` travels to the workers. It may have a `folder` in which it writes, `inputs(unit)`, the files of that folder
-    which it reads, and `give_up(unit, reason)`, the answer where workers died of a unit again and again."""
+    which it reads, a `device` on which it computes, and `give_up(unit, reason)`, the answer where workers died of a
+    unit again and again."""
 
     def map(self, work: Callable[[U], R], units: Iterable[U]) -> Iterator[R]:
         """Yield answers in the order in which they are ready; units are asked for as workers become free."""
@@ -60,13 +62,21 @@ def needing_ray() -> Iterator[None]:
         ) from error
 
 
-EXECUTORS = {"local": start_local, "ray": start_ray}
-
-
 def start_executor(
     run_options: RunOptions, threads: int, warn: Callable[[str], None], files: Sequence[Path] = ()
 ) -> Executor:
     """Return the executor that was asked for; `files` are those that workers elsewhere need beside the data."""
-    if run_options.executor not in EXECUTORS:
-        raise BadInput(f"unknown executor '{run_options.executor}'; expected {' or '.join(EXECUTORS)}")
-    return EXECUTORS[run_options.executor](run_options, threads, warn, files)
+    start = start_ray if run_options.executor == "ray" else start_local
+    return start(run_options, threads, warn, files)
+
+
+def prepare(run_options: RunOptions, device: str) -> str:
+    """Refuse what cannot be had before models are loaded: a cluster, a device. Return the device on which to look.
+
+    Workers of Ray may have a device that this machine lacks; then models are looked at on the processor here."""
+    if run_options.executor == "ray":
+        ray_cluster(run_options, 1).knock()
+        if is_device(device) and not has_device(device):
+            return "cpu"
+    check_device(device)
+    return device

@@ -10,7 +10,7 @@ from typing import TypeVar
 import torch
 from torch import distributed
 
-from ..core import BadInput
+from ..core.system import check_device
 
 T = TypeVar("T")
 
@@ -18,10 +18,7 @@ T = TypeVar("T")
 def launch(work: Callable[[str], T], device: str = "cpu", threads: int = 1) -> T:
     """Call `work` with the device of this process; torchrun's variables say whether there are others."""
     torch.set_num_threads(threads)
-    try:
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise BadInput(f"device '{device}' cannot be used: {str(error).splitlines()[0]}; try --device cpu") from error
+    check_device(device)
     if "TORCHELASTIC_RUN_ID" not in os.environ:
         return work(device)
     graphics = device.startswith("cuda")

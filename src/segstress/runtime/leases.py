@@ -18,8 +18,10 @@ from itertools import count
 from pathlib import Path
 
 from ..core import BadInput
-from ..core.files import HOST, write_all
+from ..core.files import HOST
 from ..core.live import LivePath
+from .exclusive import create, modified
+from .turns import begin_turn, clear_up
 
 BEAT = 10.0  # seconds between two signs of life
 EXPIRY = 120.0  # seconds without one after which a process counts as dead
@@ -75,9 +77,9 @@ class Leases:
         there = list(self.folder.glob("*"))
         if not self._alive(there):
             if self.sole:  # whoever comes now is turned away, as long as the sign of life is there
-                self._remove(path.name for path in there)
-            elif turn := self._begin_turn():
-                self._clear_up(turn)
+                self.remove(path.name for path in there)
+            elif turn := begin_turn(self):
+                clear_up(self, turn)
         self._heart(self.owner).unlink(missing_ok=True)
         with suppress(OSError):  # it was never made, or others are there
             self.folder.rmdir()
@@ -117,7 +119,7 @@ class Leases:
             path = self._path(f"{name}.{number}")
             if self._path(f"{name}.done").exists():
                 return LeaseState.DONE
-            if self._create(path):
+            if create(path, self.owner.encode()):
                 if self._path(f"{name}.done").exists():  # its owner was done between the two looks
                     return LeaseState.DONE
                 self._mine[name] = path
@@ -128,8 +130,20 @@ class Leases:
 
     def finish(self, name: str) -> None:
         """Mark a name that this process holds as done."""
-        self._create(self._path(f"{name}.done"))
+        create(self._path(f"{name}.done"), self.owner.encode())
+        self.release(name)
+
+    def take(self, name: str) -> bool:
+        """Claim a name; whether this process holds it now."""
+        return self.claim(name) is LeaseState.MINE
+
+    def release(self, name: str) -> None:
+        """Give back a name that this process holds, not done."""
         self._mine.pop(name).unlink(missing_ok=True)
+
+    def claim_of(self, name: str) -> str:
+        """Return the file by which this process holds a name."""
+        return self._mine[name].name
 
     def done(self) -> set[str]:
         """Return the names that somebody has finished."""
@@ -138,40 +152,15 @@ class Leases:
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Do something one after another: all others wait, or take over from one that died."""
-        while not (turn := self._begin_turn()):
+        while not (turn := begin_turn(self)):
             time.sleep(self.poll)
         try:
             yield
         finally:
             self.finish(turn)
 
-    def _begin_turn(self) -> str:
-        """Take the turn after those that are done; nothing where another has it."""
-        turn = self._next_turn()
-        if self.claim(turn) is not LeaseState.MINE:
-            return ""
-        if self._next_turn() == turn:
-            return turn
-        self._mine.pop(turn).unlink(missing_ok=True)  # somebody has cleared up meanwhile: turns begin anew
-        return ""
-
-    def _next_turn(self) -> str:
-        done = self.done()
-        return next(turn for turn in map("turn-{}".format, count()) if turn not in done)
-
-    def _clear_up(self, turn: str) -> None:
-        """Remove what is there, in a turn. Those that begin meanwhile wait for its end, or for the first to be gone.
-
-        So what they write anew goes before the turns, and these from the first on: who takes a later one notices."""
-        there, claim = list(self.folder.glob("*")), self._mine[turn].name
-        if self._alive(there) or claim != f"{turn}.0":  # who died in this turn is passed over as long as its claim lies
-            self.finish(turn)
-            return
-        last = [*(f"turn-{number}.done" for number in range(int(turn.removeprefix("turn-")))), claim]
-        self._remove({path.name for path in there} - {*last})
-        self._remove(last)
-
-    def _remove(self, names: Iterable[str]) -> None:
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files of the folder, but for the own sign of life."""
         for name in names:
             if self._path(name) != self._heart(self.owner):
                 self._path(name).unlink(missing_ok=True)
@@ -179,7 +168,7 @@ class Leases:
     def is_alive(self, owner: str) -> bool:
         """Tell whether a process has shown a sign of life lately, by the clock that dates the files."""
         try:
-            age = _modified(self._heart(self.owner)) - _modified(self._heart(owner))
+            age = modified(self._heart(self.owner)) - modified(self._heart(owner))
         except OSError:  # it has left, or this process has
             return False
         return age < EXPIRY
@@ -187,24 +176,10 @@ class Leases:
     def _is_held(self, path: Path) -> bool:
         try:
             owner = path.read_text()
-            fresh = _modified(self._heart(self.owner)) - _modified(path) < EXPIRY
+            fresh = modified(self._heart(self.owner)) - modified(path) < EXPIRY
         except OSError:  # it was finished meanwhile
             return True
         return fresh if not owner else self.is_alive(owner)  # for a moment it is there and has no owner yet
-
-    def _create(self, path: Path) -> bool:
-        if isinstance(path, LivePath):
-            return path.create(self.owner.encode())
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-        except FileExistsError:
-            return False
-        try:
-            write_all(handle, self.owner.encode())
-        finally:
-            os.close(handle)
-        return True
 
     def _path(self, name: str) -> Path:
         return self.folder / name
@@ -222,7 +197,3 @@ class Leases:
         began = time.time()
         self._heart(self.owner).touch()
         self._lapsed, self._last = self.lapsed, began
-
-
-def _modified(path: Path) -> float:
-    return path.modified() if isinstance(path, LivePath) else path.stat().st_mtime

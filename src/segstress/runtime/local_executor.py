@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 from operator import length_hint
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
@@ -24,6 +26,7 @@ from ..core.system import cores
 U = TypeVar("U")
 R = TypeVar("R")
 DEPTH = 2  # units that a worker has in hand or waiting, so that it never waits for the next one
+_packed = b""  # the work of a worker process, as it was handed over
 RERUN = 86  # exit code of a worker that would have run its parent's script all over again
 
 
@@ -43,10 +46,11 @@ class Local:
             yield from map(work, units)
             return
         context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(workers, context, _prepare, (self.threads,)) as pool:
+        given = self.threads, pickle.dumps(work)
+        with ProcessPoolExecutor(workers, context, _prepare, given) as pool:
             children: list[BaseProcess] = []
             try:
-                yield from _windowed(pool, work, units, DEPTH * workers, children)
+                yield from _windowed(pool, units, DEPTH * workers, children)
             except BrokenProcessPool as error:
                 pool.shutdown()  # until exit codes are known
                 if any(child.exitcode == RERUN for child in children):
@@ -65,14 +69,12 @@ class Local:
                 raise
 
 
-def _windowed(
-    pool: ProcessPoolExecutor, work: Callable[[U], R], units: Iterable[U], width: int, children: list[BaseProcess]
-) -> Iterator[R]:
+def _windowed(pool: ProcessPoolExecutor, units: Iterable[U], width: int, children: list[BaseProcess]) -> Iterator[Any]:
     """Keep a few units in flight, however many there are; note the processes that the pool has started."""
     waiting = iter(units)
-    flying: set[Future[R]] = set()
+    flying: set[Future[Any]] = set()
     while True:
-        flying |= {pool.submit(work, unit) for unit in islice(waiting, width - len(flying))}
+        flying |= {pool.submit(_answer, unit) for unit in islice(waiting, width - len(flying))}
         if not flying:
             return
         children += () if children else multiprocessing.active_children()
@@ -87,11 +89,25 @@ def refuse_rerun() -> None:
         raise SystemExit(RERUN)
 
 
-def _prepare(threads: int) -> None:
-    """Leave Ctrl-C to the parent, and do not outlive it."""
+def _prepare(threads: int, packed: bytes) -> None:
+    """Take over the work, leave Ctrl-C to the parent, and do not outlive it."""
+    global _packed
+    _packed = packed
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(threads)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _answer(unit: Any) -> Any:
+    """Do a unit of the work that this process was given."""
+    return _work()(unit)
+
+
+@cache
+def _work() -> Callable[[Any], Any]:
+    """Unpack the work with the first unit, so that what goes wrong is told as any fault of a unit."""
+    work: Callable[[Any], Any] = pickle.loads(_packed)
+    return work
 
 
 def _end_with_parent() -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import length_hint
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,8 +11,9 @@ from typing import Any, TypeVar
 from ..core import BadInput
 from ..core.files import write
 from .elsewhere import Delivery, Greeting, Station, pack, reach_token, read_files
+from .handouts import Handout, Handouts, Hired, waiting
 from .numerics import record_elsewhere, surroundings
-from .ray_cluster import Cluster, Died, dismiss, fetch, first_ready, send
+from .ray_cluster import Cluster, Died, aside, dismiss, fetch, first_ready, send
 
 U = TypeVar("U")
 R = TypeVar("R")
@@ -46,48 +46,31 @@ class Ray:
                 crew.dismiss()
 
 
-@dataclass(eq=False)
-class Handout:
-    """A unit under way."""
-
-    unit: Any
-    deaths: int = 0  # of workers that had it in hand
-
-
-@dataclass(eq=False)
-class Hired:
-    """An actor with the units that it was handed, the one in hand first."""
-
-    actor: Any
-    greeting: Greeting | None = None  # until there is room for it
-    tasks: dict[Any, Handout] = field(default_factory=dict)
-
-
 class Crew:
     """The workers of one `map`: whoever dies is replaced, and its units are handed out again."""
 
     def __init__(self, executor: Ray, work: Callable[[Any], Any], folder: Path | None, token: str) -> None:
         self.cluster, self.warn, self.work, self.folder = executor.cluster, executor.warn, work, folder
-        files = read_files(executor.files) if self.cluster.address else {}  # here they are where they are
+        files = {} if self.cluster.is_here() else read_files(executor.files)  # here they are where they are
         self.sent_along = send(pack(work, self.cluster.threads, token)), send(files)
         self.members: list[Hired] = []
         self.pending: dict[Any, Hired] = {}  # references to what is awaited
-        self.again: deque[Handout] = deque()
-        self.failed_starts, self.exhausted = 0, False
+        self.asked: dict[Any, Any] = {}  # questions whether a unit can be taken back, with the reference to its answer
+        self.failed_starts = 0
         self.said: set[str] = set()
 
     def answers(self, units: Iterable[Any], size: int) -> Iterator[Any]:
         """Yield the answer to every unit."""
-        waiting = iter(units)
+        handouts = Handouts(units)
         for _ in range(size):
             self._hire()
-        while self._hand_out(waiting):
+        while self._hand_out(handouts):
             ready = first_ready(self.pending, PATIENCE)
             if not ready and not any(member.greeting for member in self.members):
                 raise self.cluster.no_room(PATIENCE)
             for reference in ready:
                 if reference in self.pending:  # else its worker was buried meanwhile
-                    yield from self._collect(reference)
+                    yield from self._collect(reference, handouts)
 
     def dismiss(self) -> None:
         """End all workers."""
@@ -99,19 +82,26 @@ class Crew:
         self.members.append(member)
         self.pending[member.actor.greet.remote(*self.sent_along)] = member
 
-    def _hand_out(self, waiting: Iterator[Any]) -> bool:
-        """Give units to whoever has few; tell whether any is left."""
+    def _hand_out(self, handouts: Handouts) -> bool:
+        """Give units to whoever has few; tell whether any has no answer yet."""
         for depth in range(1, DEPTH + 1):
             for member in self.members:
                 if member.greeting and len(member.tasks) < depth:
-                    task = self.again.popleft() if self.again else next((Handout(unit) for unit in waiting), None)
-                    if task is None:
-                        self.exhausted = True
-                        continue
-                    reference = member.actor.answer.remote(task.unit, self._inputs(member.greeting, task.unit))
-                    member.tasks[reference] = task
-                    self.pending[reference] = member
-        return bool(self.again) or not self.exhausted or any(member.tasks for member in self.members)
+                    task = handouts.take()
+                    if task is not None:
+                        self.pending[member.hand(task, self._inputs(member.greeting, task.unit))] = member
+        idle = sum(bool(member.greeting) and not member.tasks for member in self.members)
+        for _ in range(idle - len(self.asked)):
+            self._ask_back()
+        return not handouts.exhausted or any(member.tasks for member in self.members)
+
+    def _ask_back(self) -> None:
+        """Ask a worker at work on another unit for one that waits for it, so that whoever is slow keeps nobody idle."""
+        if waits := waiting(self.members):
+            member, reference = waits
+            member.tasks[reference].asked_back = True
+            question = aside(member.actor.take_back).remote(member.tasks[reference].number)
+            self.pending[question], self.asked[question] = member, reference
 
     def _inputs(self, greeting: Greeting, unit: Any) -> dict[str, bytes]:
         """Read what a worker that does not reach the folder needs of it for a unit."""
@@ -119,21 +109,29 @@ class Crew:
             return {}
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in self.work.inputs(unit)}
 
-    def _collect(self, reference: Any) -> Iterator[Any]:
+    def _collect(self, reference: Any, handouts: Handouts) -> Iterator[Any]:
         """Take what a worker has said, or take note of its death."""
         member = self.pending[reference]
         try:
             said = fetch(reference)
         except Died as error:
-            yield from self._bury(member, error)
+            yield from self._bury(member, error, handouts)
             return
         del self.pending[reference]
         if isinstance(said, Greeting):
             member.greeting, self.failed_starts = said, 0
             self._welcome(said)
+        elif reference in self.asked:
+            self._take_back(member, self.asked.pop(reference), handouts, agreed=said)
         else:
             del member.tasks[reference]
             yield self._accept(said)
+
+    def _take_back(self, member: Hired, reference: Any, handouts: Handouts, *, agreed: bool) -> None:
+        """Let another do what a worker had not begun when it was asked."""
+        if agreed:
+            del self.pending[reference]
+            handouts.give_back(member.tasks.pop(reference))
 
     def _welcome(self, greeting: Greeting) -> None:
         """Look at where a worker is: it must have this version, and other rounding is noted."""
@@ -153,7 +151,7 @@ class Crew:
             write(self.folder / name, data)  # type: ignore[operator]
         return answer.answer
 
-    def _bury(self, member: Hired, error: Died) -> Iterator[Any]:
+    def _bury(self, member: Hired, error: Died, handouts: Handouts) -> Iterator[Any]:
         """Replace a worker that died; yield what it had finished, and hand out the rest again."""
         self.members.remove(member)
         where = f" on {member.greeting.host}" if member.greeting else ""
@@ -164,6 +162,7 @@ class Crew:
             self.failed_starts += 1
             if self.failed_starts > ATTEMPTS * (len(self.members) + 1):
                 raise BadInput(f"{error}, again and again while it was started; ray logs say more")
+        self.asked = {question: about for question, about in self.asked.items() if question in self.pending}
         in_hand = True
         for reference, task in member.tasks.items():
             try:
@@ -172,7 +171,7 @@ class Crew:
                 task.deaths += in_hand
                 in_hand = False
                 if task.deaths < ATTEMPTS:
-                    self.again.append(task)
+                    handouts.give_back(task)
                 else:
                     yield self._give_up(task, str(error))
         self._hire()

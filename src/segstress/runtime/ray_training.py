@@ -6,7 +6,6 @@ import os
 import shutil
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +20,7 @@ from ..core import BadInput
 from ..core.files import HOST
 from .elsewhere import pack, reach_token, read_files, unpack
 from .launch import leads
+from .noticeboard import Noticeboard, reason_of
 from .ray_cluster import Cluster, fetch, send
 
 ATTEMPTS = 3  # times that processes may die before training is left to the next command
@@ -44,21 +44,6 @@ class Training(Protocol):
         """Train; tell how it goes."""
 
 
-class Noticeboard:
-    """An actor on which processes pin what the driver is to hear."""
-
-    def __init__(self) -> None:
-        self.unread: deque[tuple[str, Any]] = deque()
-
-    def pin(self, kind: str, news: Any = None) -> None:
-        """Add a note."""
-        self.unread.append((kind, news))
-
-    def read(self) -> list[tuple[str, Any]]:
-        """Return what was pinned since the last time."""
-        return [self.unread.popleft() for _ in range(len(self.unread))]
-
-
 class PinFailures(UserCallback):
     """Let the driver hear of every failure; Ray Train's controller calls it."""
 
@@ -67,14 +52,9 @@ class PinFailures(UserCallback):
 
     def after_exception(self, run_context: Any, worker_exceptions: Mapping[int, Exception]) -> None:
         """Pin that processes failed."""
-        reasons = [_reason(error) for error in worker_exceptions.values() if not _lost(error)]
+        reasons = [reason_of(error) for error in worker_exceptions.values() if not _lost(error)]
         reason = reasons[0] if reasons else "a process died"
         self.board.pin.remote("failed", reason)
-
-
-def _reason(error: BaseException) -> str:
-    """Say in one line what went wrong."""
-    return ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
 
 
 def _lost(error: Exception) -> bool:
@@ -109,16 +89,18 @@ def train_together(
 ) -> Any:
     """Return what the first process does; where one dies, all begin again from the last state."""
     cluster.connect()
+    cluster.check_room(cluster.room())
     with reach_token(work.folder) as token:
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         board = ray.remote(Noticeboard).options(num_cpus=0, scheduling_strategy=here).remote()
         needs = {"CPU": cluster.threads, **({"GPU": cluster.gpus} if cluster.gpus else {})}
-        notes = work.folder / f"{token}-train"  # Ray Train's own, of no use afterwards
+        reached = work.folder / token
+        notes = reached.with_name(reached.name.replace("reached", "ray-train"))  # its own, of no use afterwards
         trainer = TorchTrainer(
             work_together,
             train_loop_config={
                 "luggage": pack(work, cluster.threads, token),
-                "files": send(read_files(files) if cluster.address else {}),
+                "files": send({} if cluster.is_here() else read_files(files)),
                 "board": board,
             },
             scaling_config=ScalingConfig(
@@ -133,7 +115,7 @@ def train_together(
             ),
         )
         try:
-            return Fit(trainer, cluster, board, hear, warn).made()
+            return Fit(trainer, cluster, board, hear, warn, reached).made()
         finally:
             shutil.rmtree(notes, ignore_errors=True)
 
@@ -148,8 +130,10 @@ class Fit:
         board: Any,
         hear: Callable[[Any], None],
         warn: Callable[[str], None],
+        reached: Path,
     ) -> None:
         self.trainer, self.cluster, self.board, self.hear, self.warn = trainer, cluster, board, hear, warn
+        self.reached = reached  # by which processes see whether they reach the folder
         self.waiting_since: float | None = time.monotonic()  # until a process has begun
         self.failures, self.reason = 0, ""
         self.error: Exception | None = None  # with which Ray Train ended
@@ -183,7 +167,7 @@ class Fit:
     def _cause(self) -> str:
         """Say why Ray Train ended where no process told."""
         failure = getattr(self.error, "controller_failure", self.error)
-        return "Ray Train ended without a word" if failure is None else _reason(failure)
+        return "Ray Train ended without a word" if failure is None else reason_of(failure)
 
     def _read(self) -> None:
         """Take up what was pinned."""
@@ -205,6 +189,7 @@ class Fit:
     def _count(self, reason: str) -> None:
         """Take note of a failure, after which Ray Train begins again."""
         self.failures += 1
+        self.reached.touch()  # lest it be swept away as old by the first process, which may be on another machine
         self.waiting_since, self.reason = time.monotonic(), reason
         if self.failures < ATTEMPTS:
             self.warn(f"{reason}: all processes begin again from the last state")

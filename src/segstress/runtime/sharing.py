@@ -113,22 +113,22 @@ class PartProcess:
         """Yield the units that this process is to do, until none is left for it.
 
         Those of parts that have not begun are left to them, unless `everything` is needed before the run can go on."""
-        while missing := {self._name(step, unit): unit for unit in self._look(find)}:
-            left = undone = self._undone(missing)
+        while units := self._look(find):
+            left = undone = self._undone(step, {unit.number: place for place, unit in enumerate(units)})
             while left:
-                yield self._claimed(left, everything=everything)
-                left, begun = self._undone(left), self._begun()
-                if not any(everything or self._share(unit) in begun for unit in left.values()):
+                yield self._claimed(step, units, left, everything=everything)
+                left, begun = self._undone(step, left), self._begun()
+                if not any(everything or self._share(number) in begun for number in left):
                     break
                 time.sleep(self.leases.poll)  # others have them in hand
             if len(left) == len(undone):  # nobody got on, or what is marked as done is not there
                 break
-        self.complete = not missing
+        self.complete = not units
 
     def finish(self, step: str, unit: Numbered) -> None:
         """Note that a unit is done, once others can see what came of it."""
         self._push()
-        self.leases.finish(self._name(step, unit))
+        self.leases.finish(self._name(step, unit.number))
 
     def absent(self) -> list[str]:
         """Return the parts that have not begun."""
@@ -141,9 +141,10 @@ class PartProcess:
         parts = f"parts that have not begun: {', '.join(absent[:8])}{' ...' if len(absent) > 8 else ''}"
         return f"the rest is left to {parts if absent else 'other parts'}"
 
-    def _undone(self, units: Mapping[str, U]) -> dict[str, U]:
+    def _undone(self, step: str, places: Mapping[int, int]) -> dict[int, int]:
+        """Return the numbers of units that nobody has done, with where they are among those that were missing."""
         done = self.leases.done()
-        return {name: unit for name, unit in units.items() if name not in done}
+        return {number: place for number, place in places.items() if self._name(step, number) not in done}
 
     def _look(self, find: Callable[[], Sequence[U]]) -> Sequence[U]:
         self._pull()
@@ -157,27 +158,27 @@ class PartProcess:
         if self.mirror is not None:
             self.mirror.push()
 
-    def _claimed(self, left: Mapping[str, U], *, everything: bool) -> Iterator[U]:
+    def _claimed(self, step: str, units: Sequence[U], left: Mapping[int, int], *, everything: bool) -> Iterator[U]:
         """Yield units as they are asked for: the own share in order, then those of others from the end."""
-        own = [name for name, unit in left.items() if self._share(unit) == self.part.number]
-        for name in own:
-            if self.leases.claim(name) is LeaseState.MINE:
-                yield left[name]
+        own = [number for number in left if self._share(number) == self.part.number]
+        for number in own:
+            if self.leases.claim(self._name(step, number)) is LeaseState.MINE:
+                yield units[left[number]]
         begun = self._begun() - {self.part.number}
-        for name, unit in reversed(list(left.items())):
-            helped = self._share(unit) in begun or (everything and self._share(unit) != self.part.number)
-            if helped and self.leases.claim(name) is LeaseState.MINE:
-                yield unit
+        for number in reversed(list(left)):
+            helped = self._share(number) in begun or (everything and self._share(number) != self.part.number)
+            if helped and self.leases.claim(self._name(step, number)) is LeaseState.MINE:
+                yield units[left[number]]
 
-    def _share(self, unit: Numbered) -> int:
-        return unit.number % self.part.of + 1
+    def _share(self, number: int) -> int:
+        return number % self.part.of + 1
 
     def _begun(self) -> set[int]:
         path = self.leases.folder / FILE
         return {self.part.number, *(read_json(path)["members"].values() if path.exists() else ())}
 
-    def _name(self, step: str, unit: Numbered) -> str:
-        return f"{self.session}-{step}-{unit.number}"
+    def _name(self, step: str, number: int) -> str:
+        return f"{self.session}-{step}-{number}"
 
 
 Sharing = SoleProcess | PartProcess

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,11 @@ import pyarrow.compute as pc
 
 from ..core import BadInput, digest
 from ..core.files import write
-from ..data.packed_arrays import pack, unpack
 from . import shard_files
 from .cell import SCHEMA, Cell, cell_of
 from .checksums import read_json, write_json
-from .parquet import table_bytes
-from .shard import ORDER, SCHEMAS, Shard
+from .shard import ORDER, Shard
+from .shard_arrays import image_of, packed, shard_arrays
 from .shard_states import Examiner
 from .shard_tables import shard_chunks, shard_table, shard_tables, together, without_superseded
 
@@ -97,24 +97,27 @@ class Store:
         self, cell: Cell, ids: Iterable[str], *, retry_errors: bool = False, retry_spared: bool = False
     ) -> list[str]:
         """Return the images that have no answer yet, in the order given."""
+        wanted = list(ids)
+        return list(
+            compress(wanted, self.unanswered(cell, wanted, retry_errors=retry_errors, retry_spared=retry_spared))
+        )
+
+    def unanswered(
+        self, cell: Cell, ids: Sequence[str], *, retry_errors: bool = False, retry_spared: bool = False
+    ) -> np.ndarray:
+        """Tell of each image whether it has no answer yet."""
         images = self.table(cell, "images", ("image", "goal", "status", "finisher"), ordered=False)
         if retry_errors:
             images = images.filter(pc.not_equal(images["status"], "error"))
         if retry_spared:
             images = images.filter(pc.equal(images["finisher"], ""))
-        wanted = pa.array(ids, pa.string())
-        missing: list[str] = wanted.filter(pc.invert(pc.is_in(wanted, images["image"].combine_chunks()))).to_pylist()
-        return missing
+        answered = pc.is_in(pa.array(ids, pa.string()), images["image"].combine_chunks())
+        return np.asarray(pc.invert(answered).to_numpy(zero_copy_only=False))
 
     def add(self, cell: Cell, shard: Shard) -> None:
         """Write a shard; its rows count only once its last file, that of the checksums, is there."""
         folder, stem = self.cell_folder(cell), digest(sorted({row["image"] for row in shard.images}))
-        pictures = {"kept": shard.kept, "maps": shard.maps}
-        files = {f"{name}-{stem}.zst": pack(arrays) for name, arrays in pictures.items() if arrays}
-        for name, schema in SCHEMAS.items():
-            rows = getattr(shard, name)
-            if name != "traces" or rows:
-                files[f"{name}-{stem}.parquet"] = table_bytes(pa.Table.from_pylist(rows, schema))
+        files = packed(shard, stem)
         for name, data in files.items():
             write(folder / name, data)
         shard_files.write_sums(folder, stem, files)
@@ -141,24 +144,18 @@ class Store:
 
     def kept(self, cell: Cell) -> list[str]:
         """Return the images of which pictures and label maps are stored, in order."""
-        return sorted({_image(key) for maps in self.batches(cell, "maps") for key in maps})
+        return sorted({image_of(key) for maps in self.batches(cell, "maps") for key in maps})
 
     def arrays(self, cell: Cell, name: str, ids: Collection[str] | None = None) -> dict[str, np.ndarray]:
         """Return the kept images or label maps, of some images or of all."""
         items = (item for arrays in self.batches(cell, name, ids) for item in arrays.items())
-        return {key: array for key, array in items if ids is None or _image(key) in ids}
+        return {key: array for key, array in items if ids is None or image_of(key) in ids}
 
     def batches(self, cell: Cell, name: str, ids: Collection[str] | None = None) -> Iterator[dict[str, np.ndarray]]:
         """Yield the kept images or label maps, a shard at a time: all together may be more than memory holds.
 
         Of some images, only the shards that have any of them are read."""
-        for stem in self.stems(cell):
-            path = self.cell_folder(cell) / f"{name}-{stem}.zst"
-            if path.exists() and (ids is None or self._has_any(cell, stem, ids)):
-                yield unpack(path.read_bytes())
-
-    def _has_any(self, cell: Cell, stem: str, ids: Collection[str]) -> bool:
-        return not set(ids).isdisjoint(self.shard(cell, "images", stem)["image"].to_pylist())
+        return shard_arrays(self.cell_folder(cell), name, self.stems(cell), ids)
 
     def cell_folder(self, cell: Cell) -> Path:
         """Return the folder of a cell."""
@@ -196,7 +193,3 @@ class Store:
             self._schemas[cell.key] = plain.get("schema", 1)
             begun.append((path.parent, cell))
         return begun
-
-
-def _image(key: str) -> str:
-    return key.partition("|")[2]

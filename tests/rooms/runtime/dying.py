@@ -62,6 +62,23 @@ class Doubling:
 
 
 @dataclass(frozen=True)
+class Sleeping:
+    """Returns a number, one of them late; notes which it has begun."""
+
+    folder: Path
+    slow: int
+    seconds: float
+
+    def __call__(self, number: int) -> int:
+        """Note, sleep, return."""
+        self.folder.mkdir(exist_ok=True)
+        with (self.folder / "begun.txt").open("a") as file:
+            file.write(f"{number}\n")
+        time.sleep(self.seconds if number == self.slow else 0.05)
+        return number
+
+
+@dataclass(frozen=True)
 class Adding:
     """Adds what an earlier step wrote about a number; reads and writes in a run's folder."""
 
@@ -74,3 +91,18 @@ class Adding:
     def inputs(self, number: int) -> list[Path]:
         """Return the file that it reads."""
         return [self.folder / "doubled" / f"{number}.txt"]
+
+
+def refuse_unpacking() -> None:
+    raise BadInput("it cannot be unpacked")
+
+
+class Unpackable:
+    """Work that a worker cannot unpack."""
+
+    def __reduce__(self):
+        return refuse_unpacking, ()
+
+    def __call__(self, number: int) -> int:
+        """Never comes so far."""
+        return number

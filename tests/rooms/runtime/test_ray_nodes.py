@@ -18,7 +18,7 @@ from segstress.runtime import Progress, RunOptions
 ray = pytest.importorskip("ray")
 from ray.cluster_utils import Cluster  # noqa: E402
 
-from segstress.runtime import ray_executor  # noqa: E402
+from segstress.runtime import ray_cluster, ray_executor  # noqa: E402
 
 pytestmark = pytest.mark.slow
 PLAN = {
@@ -50,6 +50,14 @@ def unreached(monkeypatch):
     monkeypatch.setattr(ray_executor, "reach_token", token)
 
 
+def test_a_cluster_that_the_environment_names_is_not_this_machine(cluster, monkeypatch):
+    monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+    named = ray_cluster.Cluster(1)
+    named.connect()
+    assert not named.is_here()
+    assert ray.get_runtime_context().gcs_address == cluster.address
+
+
 def test_a_node_is_lost_and_no_table_changes(cluster, monkeypatch, tmp_path):
     second = cluster.add_node(num_cpus=1)
     options = RunOptions(workers=2, shard_size=1, executor="ray", ray_address=cluster.address)
@@ -77,7 +85,7 @@ def test_what_workers_elsewhere_find_is_sent_to_this_machine(cluster, unreached,
     evaluate(PLAN, tmp_path / "local", RunOptions(workers=1))
     assert tables(tmp_path / "ray") == tables(tmp_path / "local")
     contest = read_contest(CONTEST)
-    for name, others in (("mad-ray", {}), ("mad-local", {"executor": "local"})):
+    for name, others in (("mad-ray", {}), ("mad-local", {"executor": "local", "ray_address": ""})):
         walk(begin(contest, tmp_path / name), Progress(), replace(options, **others))
     found = [
         {path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name / "models").rglob("*.*")}
