@@ -46,7 +46,7 @@ def close(
         if not sharing.complete:
             keep_notes(run.folder, before)  # for whoever joins the parts
             return FinishedRun(run.folder, (), (), f"{sharing.left_to()}; {LAST}")
-    else:  # other parts may still read what they find
+    if sharing.alone:  # other parts may still read what they have seen
         for cell in run.cells:
             compact(run.store, cell)
     after = round_off(run, cells, worker)

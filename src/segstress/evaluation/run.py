@@ -23,6 +23,7 @@ from ..planning.plan import Plan, names, read_plan
 from ..results.run import Run
 from ..results.timings import note
 from ..runtime import Cell, Numerics, Progress, RunOptions, Store, prepare, record, start_executor, write_text
+from ..runtime.compaction import MANY, compact_new
 from ..runtime.elsewhere import named_files
 from ..runtime.sharing import Sharing, share
 from .closing import FinishedRun, close, tell
@@ -169,7 +170,7 @@ def _run_phase(
             progress.begin(todo.passes(), todo.describe())
         return todo
 
-    worst = WorstSoFar()
+    worst, answered = WorstSoFar(), 0
     files = named_files([plan.plugins, *([cell.model, cell.perturbation] for cell in phase.cells)])
     executor = start_executor(run_options, worker.numerics.threads, progress.warn, files)
     for todo in sharing.rounds(phase.name, find, everything=phase.name == SAMPLE):
@@ -177,6 +178,17 @@ def _run_phase(
             sharing.finish(phase.name, unit)
             note(store.folder, timings, run_options.part)
             progress.advance(unit_passes(unit), ", ".join(filter(None, (unit.label, worst.add(left)))))
+            answered += 1
+            if answered % MANY == 0:
+                _join_new(store, phase.cells, sharing)
+
+
+def _join_new(store: Store, cells: Sequence[Cell], sharing: Sharing) -> None:
+    """Keep the number of files low while the run goes on, unless others may still read what they have seen."""
+    with sharing.turn():
+        if sharing.alone:
+            for cell in cells:
+                compact_new(store, cell)
 
 
 def _slug(plan: Plan) -> str:

@@ -25,8 +25,21 @@ from .store import Store
 SMALL = 1000  # images of a small cell
 MOST_FILES = {True: 20, False: 100}  # of a small cell, and of one of up to 100,000 images
 SHARE = 500  # images of a joined shard at least
+MANY = 128  # shards that are joined while a run goes on
 MOST_SHARDS = 13  # unless their bytes want more
 MOST_BYTES = 512 * 2**20  # of a joined shard, since one is joined in memory; kept images are most of them
+
+
+def compact_new(store: Store, cell: Cell) -> bool:
+    """Join the shards that never were, where they have become many; for a run that goes on, whose workers add more."""
+    if store.schema(cell) == 1:
+        return False
+    stems = [stem for stem in store.stems(cell) if not stem.startswith(shard_files.JOINED)]
+    if len(stems) < MANY:
+        return False
+    _join_groups(store, cell, stems)
+    store.drop_replaced(cell)
+    return True
 
 
 def compact(store: Store, cell: Cell) -> bool:
@@ -35,16 +48,25 @@ def compact(store: Store, cell: Cell) -> bool:
         return False
     _tidy(store, cell)
     stems, files = store.stems(cell), shard_files.shard_files(store.cell_folder(cell))
-    images = {stem: len(set(store.shard(cell, "images", stem)["image"].to_pylist())) for stem in stems}
     own = 2  # files beside the shards: what the cell is, and its manifest
-    if sum(len(files[stem]) for stem in stems) + own <= MOST_FILES[sum(images.values()) <= SMALL]:
+    if sum(len(files[stem]) for stem in stems) + own <= MOST_FILES[sum(_images(store, cell, stems).values()) <= SMALL]:
         return False
-    every = store.table(cell, "images", ordered=False)
-    for group in _groups(stems, images, files):
-        if len(group) > 1:
-            _join(store, cell, group, every)
+    _join_groups(store, cell, stems)
     _tidy(store, cell)
     return True
+
+
+def _images(store: Store, cell: Cell, stems: Sequence[str]) -> dict[str, int]:
+    """Count the images of every shard."""
+    return {stem: len(set(store.shard(cell, "images", stem)["image"].to_pylist())) for stem in stems}
+
+
+def _join_groups(store: Store, cell: Cell, stems: Sequence[str]) -> None:
+    files = shard_files.shard_files(store.cell_folder(cell))
+    every = store.table(cell, "images", ordered=False)
+    for group in _groups(stems, _images(store, cell, stems), files):
+        if len(group) > 1:
+            _join(store, cell, group, every)
 
 
 def _tidy(store: Store, cell: Cell) -> None:

@@ -39,6 +39,7 @@ class SoleProcess:
 
     first = True  # whether it may set right what others have left
     complete = True  # whether all units of the last step are done, by whomever
+    alone = True  # whether no other process is alive in the folder
 
     def turn(self) -> AbstractContextManager[None]:
         """Do something that no other process does meanwhile."""
@@ -82,6 +83,11 @@ class PartProcess:
     def __init__(self, folder: Path, part: PartNumber, leases: Leases, mirror: Mirror | None = None) -> None:
         self.folder, self.part, self.leases, self.mirror = folder, part, leases, mirror
         self.first, self.complete, self.session = False, True, ""
+
+    @property
+    def alone(self) -> bool:
+        """Whether no other process is alive in the folder: ask it in a turn, so that none begins meanwhile."""
+        return not self.leases.others()
 
     @contextmanager
     def turn(self) -> Iterator[None]:
