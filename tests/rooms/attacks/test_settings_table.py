@@ -61,7 +61,13 @@ BISECTION = {
     "failed": "clean",
     "keep": "smallest",
 }
-OUR_BISECTION = BISECTION | {"bracket": "geometric", "warm": True, "answer": "smallest", "failed": "best", "keep": "best"}
+OUR_BISECTION = BISECTION | {
+    "bracket": "geometric",
+    "warm": True,
+    "answer": "smallest",
+    "failed": "best",
+    "keep": "best",
+}
 FAST = {"steps": 20, "step": 1 / 20}
 RESTARTS = {"steps": 10, "starts": 4, "step": 0.125}  # the first from zero, three at random
 # Ours (docs/annealed.md, docs/minimal.md).

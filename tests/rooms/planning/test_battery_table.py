@@ -49,12 +49,13 @@ TABLE = {
     "sea": (2, ["sea-mce-bal", "sea-mce", "sea-jsd"]),
     # arXiv:2306.12941v1, in the order of its code: MCE, BCE (SegPGD), JS, MSL.
     "sea-v1": (2, ["sea-mce", "sea-bce", "sea-jsd", "sea-msl"]),
-    # arXiv:2206.07179, table 6 for linf.
+    # arXiv:2206.07179, table 6 for linf; 500 iterations by table 4, PDPGD as released.
     "proximal-splitting": (
-        1,
+        2,
         [
-            *("alma-prox", "fmn", "pdpgd", {"attack": "dag", "step": 0.001}, "dag", "ifgsm-13x20", "mifgsm-13x20"),
-            *("pgd-13x40", "pgd-13x4x10", "pgd-dlr-13x40", "pgd-dlr-13x4x10"),
+            *("alma-prox", "fmn", {"attack": "pdpgd", "norm_weight": "ratio"}),
+            *({"attack": "dag", "step": 0.001, "steps": 500}, {"attack": "dag", "steps": 500}),
+            *("ifgsm-13x20", "mifgsm-13x20", "pgd-13x40", "pgd-13x4x10", "pgd-dlr-13x40", "pgd-dlr-13x4x10"),
         ],
     ),
     # arXiv:2407.09150, the release: ALMA prox at 1e-4, DAG at 0.001 and 0.003, APGD at one radius, MSL tracks itself.

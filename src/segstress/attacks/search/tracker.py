@@ -57,9 +57,7 @@ class SmallestTracker:
         self.score = torch.where(better, score, self.score)
         self.delta = torch.where(per_image(better), delta, self.delta)
 
-    def settle(
-        self, delta: Float[Tensor, "b c h w"], size: Float[Tensor, " b"], success: Bool[Tensor, " b"]
-    ) -> None:
+    def settle(self, delta: Float[Tensor, "b c h w"], size: Float[Tensor, " b"], success: Bool[Tensor, " b"]) -> None:
         """Put these deltas in place of what was kept."""
         self.delta = torch.where(per_image(success), delta, self.delta)
         self.score = torch.where(success, size.double(), self.score)
