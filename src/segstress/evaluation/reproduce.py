@@ -16,7 +16,7 @@ from ..planning.papers import Page, Paper
 from ..planning.published import Published, PublishedModel
 from ..reports.kit.table import Column, Rows, Table
 from ..reports.minimal.tables import groups, median_bounds, unit
-from ..reports.study.assessment import CLEAN, Assessment, assess, metric_of
+from ..reports.study.assessment import Assessment, assess, metric_of
 from ..reports.study.figure_names import figures, selected_figures
 from ..results.local import HEADLINE, LocalResult
 from ..results.local_results import read_local

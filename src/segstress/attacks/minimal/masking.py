@@ -16,7 +16,7 @@ Masking = Literal["unlabelled", "hardest", "decaying"]  # the paper's m, m~ and 
 def spare(
     constraint: Pixels, aim: Bool[Tensor, "b h w"], masking: Masking, enough: float, progress: float
 ) -> Bool[Tensor, "b h w"]:
-    """Return the aim without the hardest pixels, of which a share `1 - enough` may stand: none, all or more and more."""
+    """Return the aim without the hardest pixels, of which `1 - enough` may stand: none, all or more and more."""
     elapsed = {"unlabelled": 0.0, "hardest": 1.0, "decaying": progress}
     return spare_hardest(constraint, aim, (1 - enough) * elapsed[masking])
 

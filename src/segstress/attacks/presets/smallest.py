@@ -53,7 +53,7 @@ attacks.preset(
 attacks.preset(
     "dag",
     DAG,
-    "DAG (arXiv:1703.08603) by equal steps of 0.003, as arXiv:2206.07179 has it; the clean image where none does enough",
+    "DAG (arXiv:1703.08603) by equal steps of 0.003, as arXiv:2206.07179 has it; the clean image on failure",
     steps=200,
     step=0.003,
     growth=1.0,
