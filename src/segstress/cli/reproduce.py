@@ -77,9 +77,9 @@ def _compare_places(known: Published, wanted: PublishedModel, folder: Path, as_j
     conclude(records(compared), as_json)
 
 
-def _refuse(paper: str, asked: Mapping[str, Any]) -> None:
+def _refuse(paper: str, options_given: Mapping[str, Any]) -> None:
     """Refuse, in one line, options that a finished competition has no use for."""
-    given = ", ".join(f"--{name}" for name, value in asked.items() if value is not None)
+    given = ", ".join(f"--{name}" for name, value in options_given.items() if value is not None)
     if given:
         raise BadParameter(
             f"{given}: the figures of {paper} are places of a competition of several models, which is not run here;"

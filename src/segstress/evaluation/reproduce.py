@@ -59,8 +59,8 @@ def compare(paper: Published, model: PublishedModel, ours: Ours, protocol: Paper
 
 
 def _row(ours: Ours, name: str, value: float, source: str) -> tuple[str | float | int, ...]:
-    found = ours.figures[name]() if name in ours.figures else Interval(math.nan, *UNKNOWN)
-    return name, value, source, found.value, found.low, found.high, found.value - value, ours.images, ours.data
+    own = ours.figures[name]() if name in ours.figures else Interval(math.nan, *UNKNOWN)
+    return name, value, source, own.value, own.low, own.high, own.value - value, ours.images, ours.data
 
 
 def _unlike(ours: Ours, protocol: Paper | None) -> Iterable[str]:
@@ -79,8 +79,8 @@ def measured(folder: Path, page: Page) -> Ours:
     run = Run(folder)
     kinds = frozenset(str(cell.data["kind"]) for cell in run.cells)
     labels = ", ".join(dict.fromkeys(cell.names["data"] for cell in run.cells))
-    found, images = OURS[page](run)
-    return Ours(found, images, labels, kinds)
+    measures, images = OURS[page](run)
+    return Ours(measures, images, labels, kinds)
 
 
 def _studied(run: Run) -> tuple[dict[str, Measure], int]:
@@ -110,8 +110,8 @@ def _single(assessment: Assessment, label: str, figure: str) -> Interval:
 
 
 def _percent(measure: Callable[..., Interval], *given: str) -> Interval:
-    found = measure(*given)
-    return Interval(100 * found.value, 100 * found.low, 100 * found.high)
+    share = measure(*given)
+    return Interval(100 * share.value, 100 * share.low, 100 * share.high)
 
 
 def _searched(run: Run) -> tuple[dict[str, Measure], int]:
@@ -180,9 +180,9 @@ def places(folder: Path) -> Ours:
             " segstress mad index, mad predict, mad compare, mad select and mad rank, then --out <its folder>"
         )
     ranking = json.loads(path.read_text())
-    found = {
+    ranks: dict[str, Measure] = {
         f"{measure} {model}": partial(Interval, float(figures["rank"]), *map(float, figures.get("band", UNKNOWN)))
         for measure, by_model in ranking["rankings"].items()
         for model, figures in by_model.items()
     }
-    return Ours(found, int(ranking.get("images", 0)))
+    return Ours(ranks, int(ranking.get("images", 0)))
