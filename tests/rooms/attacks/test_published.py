@@ -9,7 +9,9 @@ import torch
 from torch.nn import functional
 
 from segstress.attacks import Attack, attacks
+from segstress.attacks.algorithms.search import _Most
 from segstress.attacks.minimal import masking as masks
+from segstress.attacks.search.look import Effect, Look
 from segstress.core import Threat, uniform
 from segstress.testing import toy_batch, toy_model
 from segstress.testing.trial import WEIGHTS, attack_of
@@ -84,7 +86,7 @@ def test_dag_accumulates_beyond_the_box_and_stops_at_the_first_success(case):
 @pytest.mark.parametrize("masking", ["unlabelled", "hardest", "decaying"])
 def test_pdpgd_follows_equation_26_and_the_released_inner_prox(masking, case):
     model, batch = case
-    steps, valid, labels, enough = 12, batch.valid, batch.labels, 0.6
+    steps, valid, labels, enough = 40, batch.valid, batch.labels, 0.8
     lower, upper = -batch.images, 1 - batch.images
     delta, mean, square = (torch.zeros_like(batch.images) for _ in range(3))
     logs, averaged, visited = -torch.log(valid.sum()) * torch.ones_like(labels, dtype=torch.float64), None, []
@@ -272,6 +274,15 @@ def bisect(name, model, batch, enough, rounds, steps, starts):
         else:
             low = radius
     return answer, lengths
+
+
+def test_of_iterates_that_win_as_much_a_round_keeps_the_newest():
+    most = _Most(torch.zeros(2, 1, 1, 1))
+    for step, standing in enumerate(([3.0, 3.0], [3.0, 4.0])):
+        effect = Effect(torch.tensor(standing), torch.zeros(2), torch.zeros(2), torch.tensor([False, False]))
+        look = Look(torch.zeros(2, 1, 1, 1), torch.zeros(2), torch.zeros(2), lambda effect=effect: effect)
+        most.show(torch.full((2, 1, 1, 1), 1.0 + step), look, torch.tensor([True, True]))
+    assert most.delta.flatten().tolist() == [2.0, 1.0]
 
 
 STEP = {"pgd-13x40": 0.1 / 3, "pgd-13x4x10": 0.125, "ifgsm-13x20": 0.05}
