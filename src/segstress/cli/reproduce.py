@@ -50,8 +50,9 @@ def reproduce(
     wanted = known.of(as_)
     given = {"data": data, "target": target}
     if not wanted.plan:
-        others = {"model": model, "weights": weights, "class-weights": class_weights, "limit": common.limit}
-        _refuse(paper, given | others)
+        others = {"model": model, "weights": weights, "class-weights": class_weights} | common.settings()
+        numerics = others.pop("numerics", {})
+        _refuse(paper, given | others | numerics)
         _compare_places(known, wanted, common.folder(paper), common.as_json)
         return
     changes = {**common.settings(), **given, "models": model or [_network(wanted, weights)], "weights": class_weights}
@@ -79,7 +80,7 @@ def _compare_places(known: Published, wanted: PublishedModel, folder: Path, as_j
 
 def _refuse(paper: str, options_given: Mapping[str, Any]) -> None:
     """Refuse, in one line, options that a finished competition has no use for."""
-    given = ", ".join(f"--{name}" for name, value in options_given.items() if value is not None)
+    given = ", ".join(f"--{name.replace('_', '-')}" for name, value in options_given.items() if value is not None)
     if given:
         raise BadParameter(
             f"{given}: the figures of {paper} are places of a competition of several models, which is not run here;"
