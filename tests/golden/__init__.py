@@ -43,4 +43,7 @@ Changes:
 - The tables of `attack` have one more figure, nmiou_zero_foreground, NmIoU with background counted as 0 (issue 19);
   values stayed.
 - Out/in in `scores` of `spatial` has its interval (issue 19): two more columns; values stayed.
+- Bracketed searches as released answer with their round's own image, take every round, draw later starts from the whole
+  ball and hand over the clean image on failure (issue 19): pgd-13x40, pgd-dlr-13x40, pgd-13x4x10, pgd-dlr-13x4x10,
+  ifgsm-13x20 and mifgsm-13x20; no other delta changed, and no table.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +15,12 @@ from tests.conftest import net
 from tests.nets import Tiny
 
 from segstress.core import perturbations
+from segstress.corruptions import Corrupt
 from segstress.data.cityscapes import TRAINED
 from segstress.planning.spatial import spatial_battery
+from segstress.results.run import Run
 
+PLANS = [path.name for path in files("segstress").joinpath("plans/batteries/spatial").iterdir()]
 HEIGHT, WIDTH = 48, 416  # native; at half size a square of 200 pixels still leaves a strip outside of it
 
 
@@ -99,8 +103,18 @@ def test_ensemble_on_cityscapes(segstress, tmp_path, streets, brief):
     assert float(steps[-1]["ce_nat"]) != 0
 
 
-@pytest.mark.parametrize(
-    "name", ["localized", "localized-shapes", "multi-attack", "multi-attack-shapes", "ensemble", "ensemble-shapes"]
-)
+def test_a_mixture_is_measured_by_the_patches_that_are_asked_for(segstress, tmp_path):
+    said = segstress(
+        *("ensemble", f"{net('tiny')}?classes=7", f"{net('blurred')}?classes=7", "--weights", "0,1", "--corruption"),
+        *("snow", "--patch", "8", "--mode", "bernoulli", "--apply", "patches", "--box", "8", "--number", "1"),
+        *("--steps", "1", "--data", "shapes:test?count=1&size=32", "--workers", "1"),
+    )
+    assert said.code == 0, said.err
+    plan = Run(tmp_path / "runs/ensemble").plan
+    (snow,) = (change for change in plan.changes() if isinstance(change, Corrupt))
+    assert (snow.region.mode, snow.apply) == ("bernoulli", "patches")
+
+
+@pytest.mark.parametrize("name", [path.stem for path in map(Path, PLANS)])
 def test_packaged_plans_can_be_built(name):
     assert all(perturbations.build(spec).label for spec in spatial_battery(name))

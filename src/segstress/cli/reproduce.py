@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +16,7 @@ from .running import Presented, carry_out, conclude, records
 from .spatial_run import present_damage
 
 if TYPE_CHECKING:
-    from ..planning.published import PublishedModel
+    from ..planning.published import Published, PublishedModel
     from ..reports.kit.table import Table
 
 Paper = Annotated[str, Argument(help="trying-harder, sea, proximal-splitting, spatial or mad.")]
@@ -35,33 +35,57 @@ def reproduce(
     model: options.SomeModel = None,
     as_: As = None,
     class_weights: ClassWeights = None,
+    target: options.Target = None,
 ) -> None:
     """Carry out a paper's protocol and print its published figures beside ours, with the deviation.
 
     Example: segstress reproduce sea --data voc-473:data/VOCdevkit/VOC2012 --weights weights/voc-upernet-convnext-t.pth
     """
-    from ..evaluation.reproduce import compare, measured, places
+    from ..evaluation.reproduce import compare, measured
     from ..planning.papers import named_plan
+    from ..planning.papers import paper as protocol_of
     from ..planning.published import published
 
     known = published(paper)
     wanted = known.of(as_)
+    given = {"data": data, "target": target}
     if not wanted.plan:
-        compared = compare(wanted, places(common.folder(paper)), known.about)
-        _show(compared, common.folder(paper))
-        conclude(records(compared), common.as_json)
+        others = {"model": model, "weights": weights, "class-weights": class_weights} | common.settings()
+        numerics = others.pop("numerics", {})
+        _refuse(paper, given | others | numerics)
+        _compare_places(known, wanted, common.folder(paper), common.as_json)
         return
-    network = model or [_network(wanted, weights)]
-    given = {**common.settings(), "models": network, "data": data, "weights": class_weights}
-    plan, page = named_plan(Path(wanted.plan), given)
+    changes = {**common.settings(), **given, "models": model or [_network(wanted, weights)], "weights": class_weights}
+    if model and weights:
+        raise BadParameter("--weights are of the protocol's network; with --model say them there: ...?weights=FILE")
+    plan, page = named_plan(Path(wanted.plan), changes)
 
     def present(folder: Path) -> Presented:
         written = PRESENT.get(page, _present_study)(folder)
-        compared = compare(wanted, measured(folder, page), known.about)
+        compared = compare(known, wanted, measured(folder, page), protocol_of(wanted.plan))
         _show(compared, folder)
         return Presented(written.page, records(compared))
 
     carry_out(plan, common, present, folder=common.folder(f"reproduce-{paper}"))
+
+
+def _compare_places(known: Published, wanted: PublishedModel, folder: Path, as_json: bool) -> None:
+    """Print the places of a finished competition beside those of the paper."""
+    from ..evaluation.reproduce import compare, places
+
+    compared = compare(known, wanted, places(folder))
+    _show(compared, folder)
+    conclude(records(compared), as_json)
+
+
+def _refuse(paper: str, options_given: Mapping[str, Any]) -> None:
+    """Refuse, in one line, options that a finished competition has no use for."""
+    given = ", ".join(f"--{name.replace('_', '-')}" for name, value in options_given.items() if value is not None)
+    if given:
+        raise BadParameter(
+            f"{given}: the figures of {paper} are places of a competition of several models, which is not run here;"
+            " run it with segstress mad, and give --out <its folder> alone"
+        )
 
 
 def _network(wanted: PublishedModel, weights: Path | None) -> Any:
@@ -80,7 +104,10 @@ def _network(wanted: PublishedModel, weights: Path | None) -> Any:
     if weights is None:
         return spec
     if "weights" not in spec:
-        raise BadParameter(f"{spec['kind']} models take no --weights; give the whole model as --model")
+        raise BadParameter(
+            f"the network of {wanted.plan}, {named}, comes as a whole and takes no --weights; give yours as --model"
+            f" {spec['kind']}:FOLDER, a folder with its configuration and weights"
+        )
     return spec | {"weights": str(weights)}
 
 

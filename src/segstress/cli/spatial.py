@@ -91,6 +91,8 @@ def ensemble(
     severity: own.Severities = "3",
     ratio: own.Ratios = "0.5",
     patch: own.PatchSize = 64,
+    mode: own.Mode = "exact",
+    apply: own.Apply = "whole",
     box: own.Boxes = "24",
     number: own.Number = 3,
     steps: own.Steps = "50",
@@ -107,7 +109,8 @@ def ensemble(
     if len(members) != 2:
         raise typer.BadParameter(f"expected two models, found {len(members)}")
     mixed = mixtures(members[0], members[1], _range(weights))
-    specs = corruption_specs(corruption.split(","), _numbers(severity), patch_regions(_numbers(ratio), patch))
+    regions = patch_regions(_numbers(ratio), patch, mode=mode)
+    specs = corruption_specs(corruption.split(","), _numbers(severity), regions, apply=apply)
     specs += [
         multi_attack_spec(side, "centre", count, radius, number)
         for side in _whole(box)

@@ -31,7 +31,10 @@ EveryIterate = Annotated[bool, Option("--every-iterate", help="A pixel is fooled
 Weights = Annotated[str, Option("--weights", help="Weights of the first model: from:to:step, or by commas.")]
 BatteryName = Annotated[
     str | None,
-    Option("--battery", help="Perturbations by name (localized, multi-attack, ensemble; -shapes) or from a YAML file."),
+    Option(
+        "--battery",
+        help="Perturbations by name (localized, -paper, multi-attack, ensemble; -shapes) or from a YAML file.",
+    ),
 ]
 Export = Annotated[Path, Option("--export", help="Folder for the PNG files and manifest.csv.")]
 RegionSpec = Annotated[str | None, Option("--region", help="Region spec, e.g. patches:0.5?size=64 or masks:folder.")]

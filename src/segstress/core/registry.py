@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -174,7 +175,8 @@ def _explain(error: pydantic.ValidationError, make: Any) -> str:
     """Return the first fault in one line, with a suggestion for a misspelt setting."""
     fault = error.errors()[0]
     setting = ".".join(str(part) for part in fault["loc"])
-    fields = [name for name in getattr(make, "__dataclass_fields__", {}) if not name.startswith("_")]
+    known = dataclasses.fields(make) if dataclasses.is_dataclass(make) else ()
+    fields = [field.name for field in known if not field.name.startswith("_")]
     if fault["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
         return f"unknown setting '{setting}'; {suggest(setting, fields)}"
     if fault["type"] == "missing":

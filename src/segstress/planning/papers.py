@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..core import BadInput, settings
+from ..core.quantities import Count
 from .plan import Plan, read_plan
 from .reading import checked, read_yaml
 from .spatial import spatial_battery
@@ -24,6 +25,7 @@ class Paper:
     about: str
     page: Page = "study"
     networks: tuple[str, ...]  # what its models are, in their order
+    images: Count  # of its data
     plan: dict[str, Any]
 
 
@@ -39,7 +41,7 @@ def paper(name: str) -> Paper:
         hint = f"did you mean '{close[0]}'?" if close else "segstress list plans names them."
         raise BadInput(f"unknown plan '{name}'; {hint} A plan of your own is the path of a .yaml file")
     plain = read_yaml(_folder().joinpath(f"{name}.yaml").read_text(encoding="utf-8"), name)
-    own: dict[str, Any] = {key: plain.pop(key) for key in ("about", "page", "networks") if key in plain}
+    own: dict[str, Any] = {key: plain.pop(key) for key in ("about", "page", "networks", "images") if key in plain}
     if "spatial" in plain:
         plain["perturbations"] = spatial_battery(plain.pop("spatial"))
     return checked(Paper, {**own, "plan": plain}, f"plan {name}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import field
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ..core import BadInput, settings
 from .reading import checked, read_yaml
@@ -20,6 +22,7 @@ class PublishedModel:
 
     source: str  # table
     figures: dict[str, float]
+    by_attack: dict[str, dict[str, tuple[float, ...]]] = field(default_factory=dict)  # table -> figure -> attacks
     plan: str = ""  # protocol that asks for them; none = a competition
     network: str = ""  # what the model is, in the words of the protocol's networks; none = a competition
     model: Annotated[int, Field(ge=0)] = 0  # which of the protocol's models it is
@@ -31,6 +34,16 @@ class Published:
 
     about: str
     models: dict[str, PublishedModel]
+    attacks: tuple[str, ...] = ()  # what `by_attack` is of, in this order
+
+    @model_validator(mode="after")
+    def _check(self) -> Published:
+        wanted = len(self.attacks)
+        for name, model in self.models.items():
+            for values in (values for table in model.by_attack.values() for values in table.values()):
+                if len(values) != wanted:
+                    raise BadInput(f"{name}: expected a value for each of {wanted} attacks, found {len(values)}")
+        return self
 
     def of(self, name: str | None) -> PublishedModel:
         """Return the figures of one of its models, the first where none is named."""
@@ -38,6 +51,15 @@ class Published:
         if wanted not in self.models:
             raise BadInput(f"--as: the paper prints no '{wanted}'; it has {', '.join(self.models)}")
         return self.models[wanted]
+
+    def figures(self, model: PublishedModel) -> Iterator[tuple[str, float, str]]:
+        """Yield each figure of one of its models with the table that it stands in, single attacks last."""
+        for figure, value in model.figures.items():
+            yield figure, value, model.source
+        for source, table in model.by_attack.items():
+            for figure, values in table.items():
+                for attack, value in zip(self.attacks, values, strict=True):
+                    yield f"{figure} of {attack}", value, source
 
 
 def published_names() -> list[str]:

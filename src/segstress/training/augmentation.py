@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 import torch
 from jaxtyping import Float
@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 from torch.nn import functional
 
 from ..core import BadInput, settings
-from ..core.quantities import Pixels
+from ..core.quantities import CountOrNone, Pixels
 from ..data import Resize, Sample, resize
 from .patches import CutMix, PatchDamage
 
@@ -27,11 +27,15 @@ class Augmentation:
     Pixels from outside the image get its mean colour and are void.
     """
 
-    scale: tuple[float, float] = (1.0, 1.0)  # smallest and largest factor, log-uniform between them
+    scale: tuple[float, float] = (1.0, 1.0)  # smallest and largest factor
+    spread: Literal["log-uniform", "uniform"] = "log-uniform"  # of the factors between them
+    short_side: Pixels | None = None  # what the factors are of; none = the image's own short side
     turn: Annotated[float, Field(ge=0, le=180)] = 0.0  # degrees to either side at most, for half of the images
-    blur: Share = 0.0  # share of the images that are blurred, by a Gaussian of up to one pixel
+    blur: Share = 0.0  # share of the images that are blurred, by a Gaussian five pixels wide
+    blur_sigma: Annotated[float, Field(gt=0, le=10)] | None = None  # its deviation in pixels; none = drawn, up to one
     mirror: Share = 0.0  # share of the images that are mirrored left to right
     crop: Pixels | tuple[Pixels, Pixels] | None = None  # side, or height and width
+    outside: CountOrNone | None = None  # class of what a crop adds to a smaller image; none = void
     patch: PatchDamage | None = None  # a box is corrupted
     cutmix: CutMix | None = None  # a box comes from another image, which a reader of them brings
 
@@ -44,23 +48,27 @@ class Augmentation:
     def __call__(self, sample: Sample, random: Generator) -> Sample:
         """Change the sample; every draw is made, so that one setting does not shift the draws of another."""
         scale, turning, turn, blurring, blur, mirror, top, left = torch.rand(8, generator=random).tolist()
-        low, high = map(math.log, self.scale)
-        sample = _scale(sample, math.exp(low + scale * (high - low)))
+        sample = self._scaled(sample, scale)
         if self.turn and turning < 0.5:
             sample = _turn(sample, math.radians(self.turn * (2 * turn - 1)))
         if blurring < self.blur:
-            sample = replace(sample, image=_blur(sample.image, sigma=max(blur, 0.1)))
+            sample = replace(sample, image=_blur(sample.image, sigma=self.blur_sigma or max(blur, 0.1)))
         if mirror < self.mirror:
             image, labels, valid = (part.flip(-1) for part in (sample.image, sample.labels, sample.valid))
             sample = replace(sample, image=image, labels=labels, valid=valid)
         if self.crop is not None:
             sides = (self.crop, self.crop) if isinstance(self.crop, int) else self.crop
-            sample = _crop(sample, sides, (top, left))
+            sample = _crop(sample, sides, (top, left), self.outside)
         return sample if self.patch is None else self.patch(sample, random)
 
-
-def _scale(sample: Sample, factor: float) -> Sample:
-    return sample if factor == 1 else resize(sample, Resize(rule="scale", size=factor))
+    def _scaled(self, sample: Sample, draw: float) -> Sample:
+        """Scale by a factor of the image's own size, or of a short side that is the same for all images."""
+        low, high = self.scale if self.spread == "uniform" else map(math.log, self.scale)
+        factor = low + draw * (high - low)
+        factor = factor if self.spread == "uniform" else math.exp(factor)
+        if self.short_side is not None:
+            return resize(sample, Resize(rule="short", size=max(1, round(factor * self.short_side))))
+        return sample if factor == 1 else resize(sample, Resize(rule="scale", size=factor))
 
 
 def _turn(sample: Sample, angle: float) -> Sample:
@@ -85,8 +93,8 @@ def _blur(image: Float[Tensor, "c h w"], sigma: float) -> Float[Tensor, "c h w"]
     return across[:, 0].clamp(0, 1)
 
 
-def _crop(sample: Sample, sides: tuple[int, int], offsets: tuple[float, float]) -> Sample:
-    """Cut a window at a random position; a smaller image lies centred in it."""
+def _crop(sample: Sample, sides: tuple[int, int], offsets: tuple[float, float], outside: int | None) -> Sample:
+    """Cut a window at a random position; a smaller image lies centred in it, with void or one class around it."""
     full = sample.labels.shape
     missing = [max(0, side - length) for side, length in zip(sides, full, strict=True)]
     down, across = missing[0] // 2, missing[1] // 2
@@ -97,7 +105,8 @@ def _crop(sample: Sample, sides: tuple[int, int], offsets: tuple[float, float]) 
     rows, columns = (slice(start, start + side) for start, side in zip(starts, sides, strict=True))
     mean = _mean(sample.image)
     image = mean + functional.pad(sample.image - mean, margins) if any(missing) else sample.image
-    labels, valid = (functional.pad(part, margins) for part in (sample.labels, sample.valid))
+    labels = functional.pad(sample.labels, margins, value=outside or 0)
+    valid = functional.pad(sample.valid, margins, value=outside is not None)
     return replace(
         sample, image=image[:, rows, columns].clamp(0, 1), labels=labels[rows, columns], valid=valid[rows, columns]
     )

@@ -7,7 +7,8 @@ import pytest
 import torch
 from scipy.optimize import minimize, minimize_scalar
 
-from segstress.attacks.minimal.penalties import penalty_slope, spare_hardest
+from segstress.attacks.minimal.masking import spare_hardest
+from segstress.attacks.minimal.penalties import penalty_slope
 from segstress.attacks.minimal.prox import prox_l0, prox_l1, prox_l2, prox_linf
 from segstress.attacks.search.feasible import Feasible
 from segstress.attacks.search.tracker import SmallestTracker, suffices

@@ -9,8 +9,10 @@ import torch
 from torch.nn import functional
 
 from segstress.attacks import Attack, attacks
-from segstress.attacks.algorithms import alma_prox
-from segstress.core import Threat
+from segstress.attacks.algorithms.search import _Most
+from segstress.attacks.minimal import masking as masks
+from segstress.attacks.search.look import Effect, Look
+from segstress.core import Threat, uniform
 from segstress.testing import toy_batch, toy_model
 from segstress.testing.trial import WEIGHTS, attack_of
 
@@ -81,15 +83,16 @@ def test_dag_accumulates_beyond_the_box_and_stops_at_the_first_success(case):
     assert torch.allclose(results[0].images, batch.images + visited[-1], atol=1e-7)
 
 
-def test_pdpgd_follows_equation_26_and_the_released_inner_prox(case):
+@pytest.mark.parametrize("masking", ["unlabelled", "hardest", "decaying"])
+def test_pdpgd_follows_equation_26_and_the_released_inner_prox(masking, case):
     model, batch = case
-    steps, valid, labels = 12, batch.valid, batch.labels
+    steps, valid, labels, enough = 40, batch.valid, batch.labels, 0.8
     lower, upper = -batch.images, 1 - batch.images
     delta, mean, square = (torch.zeros_like(batch.images) for _ in range(3))
     logs, averaged, visited = -torch.log(valid.sum()) * torch.ones_like(labels, dtype=torch.float64), None, []
 
-    def simplex():
-        raw = torch.where(valid, logs.exp(), 0)
+    def simplex(counted):
+        raw = torch.where(counted, logs.exp(), 0)
         return raw / (1 + raw.sum())
 
     def prox(point, strength):
@@ -104,9 +107,15 @@ def test_pdpgd_follows_equation_26_and_the_released_inner_prox(case):
 
     for step in range(steps):
         visited.append(delta)
-        averaged = simplex() if averaged is None else 0.9 * averaged + 0.1 * simplex()
+        lead = margins(model(batch.images + delta), labels).detach()
+        shares = {"unlabelled": 0, "hardest": 1 - enough, "decaying": (1 - enough) * step / (steps - 1)}
+        spared, counted = int(shares[masking] * int(valid.sum())), valid
+        if spared > 0:
+            counted = valid & (lead <= lead[valid].sort(descending=True).values[spared - 1])
+        averaged = simplex(valid) if averaged is None else 0.9 * averaged + 0.1 * simplex(counted)
+        bids = averaged * counted
 
-        def loss(at, weights=averaged):
+        def loss(at, weights=bids):
             return (weights * functional.softplus(margins(model(batch.images + at), labels))).sum()
 
         gradient = slope(loss, delta)
@@ -115,17 +124,17 @@ def test_pdpgd_follows_equation_26_and_the_released_inner_prox(case):
         rate = 0.01 * 0.01 ** (step / steps)
         start = (delta - rate * mean / (1 - 0.9 ** (step + 1)) / root).clamp(lower, upper)
         largest, point = root.max(), start
-        strength = float(((1 - averaged.sum()) * rate / largest).detach())
+        strength = float(((1 - bids.sum()) * rate / largest).detach())
         for _ in range(5):
             nearer = prox(point - root / largest * (point - start), strength).clamp(lower, upper)
             change = float((nearer - point).norm() / nearer.norm())
             point = nearer
             if not change > 0.01:
                 break
-        lead = margins(model(batch.images + delta), labels).detach()
-        logs = (logs + 0.1 * (0.9 * (steps - 1 - step) / (steps - 1) + 0.1) * lead.sign()).clamp(-27.63, 27.63)
+        bid = 0.1 * (0.9 * (steps - 1 - step) / (steps - 1) + 0.1) * lead.sign() * counted
+        logs = (logs + bid).clamp(-27.63, 27.63)
         delta = point
-    seen, _ = watch(f"pdpgd?steps={steps}", model, batch)
+    seen, _ = watch(f"pdpgd?steps={steps}&masking={masking}", model, batch, enough=enough)
     assert visited[-1].abs().max() > 0.003
     assert_same(seen, visited)
 
@@ -192,11 +201,12 @@ def test_alma_prox_follows_the_released_loop(case):
     assert_same(seen, visited)
 
 
+@pytest.mark.parametrize("name", ["alma-prox", "pdpgd"])
 @pytest.mark.parametrize(
     ("masking", "shares"),
     [("unlabelled", [0, 0, 0]), ("hardest", [0.4, 0.4, 0.4]), ("decaying", [0, 0.2, 0.4])],
 )
-def test_alma_prox_leaves_out_constraints_by_each_of_the_papers_masks(masking, shares, case, monkeypatch):
+def test_constraints_are_left_out_by_each_of_the_papers_masks(masking, shares, name, case, monkeypatch):
     model, batch = case
     seen = []
 
@@ -204,8 +214,8 @@ def test_alma_prox_leaves_out_constraints_by_each_of_the_papers_masks(masking, s
         seen.append(share)
         return aim
 
-    monkeypatch.setattr(alma_prox, "spare_hardest", spare)
-    watch(f"alma-prox?steps=3&masking={masking}", model, batch, enough=0.6)
+    monkeypatch.setattr(masks, "spare_hardest", spare)
+    watch(f"{name}?steps=3&masking={masking}", model, batch, enough=0.6)
     assert seen == pytest.approx(shares)
 
 
@@ -233,6 +243,77 @@ def test_a_search_by_mi_fgsm_adds_up_gradients_of_l1_length_one(case):
     for name, visited in (("mifgsm", remembered), ("ifgsm", forgotten)):
         seen, _ = watch(f"{name}-13x20?rounds=1&steps={steps}", model, batch)
         assert_same(seen, visited)
+
+
+def bisect(name, model, batch, enough, rounds, steps, starts):
+    """As released: of a round the iterate with the most pixels won, the newest of equals; the clean one on failure."""
+    low, best, answer, lengths = 0.0, 2.0, torch.zeros_like(batch.images), []
+    for _ in range(rounds):
+        radius = (low + best) / 2
+        most, kept = 0.0, torch.zeros_like(batch.images)
+        for start in range(starts):
+            delta = torch.zeros_like(batch.images)
+            if start:
+                draw = uniform(batch.images, batch.ids, 3, f"start-{start}")
+                delta = (radius * draw).clamp(-batch.images, 1 - batch.images)
+            for _ in range(steps):
+                share = won(model, batch, delta)
+                if share >= most:
+                    most, kept = share, delta
+                if share >= enough:
+                    lengths.append(float(delta.abs().max()))
+
+                def loss(at):
+                    pixels = functional.cross_entropy(model(batch.images + at), batch.labels, reduction="none")
+                    return (pixels * batch.valid).sum()
+
+                step = delta + STEP[name] * radius * slope(loss, delta).sign()
+                delta = (batch.images + step.clamp(-radius, radius)).clamp(0, 1) - batch.images
+        if most >= enough:
+            best, answer = radius, kept
+        else:
+            low = radius
+    return answer, lengths
+
+
+def test_of_iterates_that_win_as_much_a_round_keeps_the_newest():
+    most = _Most(torch.zeros(2, 1, 1, 1))
+    for step, standing in enumerate(([3.0, 3.0], [3.0, 4.0])):
+        effect = Effect(torch.tensor(standing), torch.zeros(2), torch.zeros(2), torch.tensor([False, False]))
+        look = Look(torch.zeros(2, 1, 1, 1), torch.zeros(2), torch.zeros(2), lambda effect=effect: effect)
+        most.show(torch.full((2, 1, 1, 1), 1.0 + step), look, torch.tensor([True, True]))
+    assert most.delta.flatten().tolist() == [2.0, 1.0]
+
+
+STEP = {"pgd-13x40": 0.1 / 3, "pgd-13x4x10": 0.125, "ifgsm-13x20": 0.05}
+
+
+@pytest.mark.parametrize(("name", "steps"), [("pgd-13x40", 40), ("pgd-13x4x10", 10), ("ifgsm-13x20", 20)])
+def test_a_bracketed_search_answers_with_what_the_last_round_that_did_enough_returned(name, steps, case):
+    model, batch = case
+    starts, rounds, enough = attacks.build(name).starts, 2, 0.7
+    answer, lengths = bisect(name, model, batch, enough, rounds, steps, starts)
+    size = float(answer.abs().max())
+    assert min(lengths) < 0.99 * size, "the smallest look is the answer too, which tells nothing"
+    _, results = watch(f"{name}?rounds={rounds}&steps={steps}", model, batch, enough=enough)
+    assert results[0].goal == "70%"
+    assert torch.allclose(results[0].images, batch.images + answer, atol=1e-7)
+    assert float(results[0].size) == pytest.approx(size, abs=1e-7)
+    ours = watch(f"{name}?rounds={rounds}&steps={steps}&answer=smallest", model, batch, enough=enough)[1][0]
+    assert float(ours.size) == pytest.approx(min(lengths), abs=1e-7)
+
+
+@pytest.mark.parametrize("name", ["pgd-13x40", "pgd-dlr-13x40", "pgd-13x4x10", "ifgsm-13x20", "mifgsm-13x20"])
+def test_a_bracketed_search_that_fails_hands_over_the_clean_image(name, case):
+    model, batch = case
+    region = {"kind": "rectangle", "top": 0, "left": 0, "height": 3, "width": 3}
+    spec = {"kind": name, "steps": 2}
+    attack = Attack(algorithm=attacks.build(spec), threat=Threat(), region=region)
+    done = attack.perturb(model, batch, 3)
+    assert all(torch.equal(result.images, batch.images) for result in done.results)
+    assert done.forwards.item() == 1 + 13 * 2 * attack.algorithm.starts, "no bracket is too narrow for another round"
+    ours = Attack(algorithm=attacks.build(spec | {"failed": "best"}), threat=Threat(), region=region)
+    assert not torch.equal(ours.perturb(model, batch, 3).results[0].images, batch.images)
 
 
 def test_asma_raises_raw_logits_by_a_factor_of_the_iou(case):

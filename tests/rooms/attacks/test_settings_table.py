@@ -46,7 +46,8 @@ PADAM = {
     "keep": "last",
 }
 OUR_PADAM = PADAM | {"reduction": "sum", "keep": "best"}
-# arXiv:2206.07179, its experiments' bisection: 13 rounds from [0, 2], each from zero.
+# arXiv:2206.07179, its experiments' bisection: 13 rounds from [0, 2], each from zero; of a round the iterate with the
+# most pixels won, the newest of equals; the clean image where no round does enough.
 BISECTION = {
     "loss": "ce",
     "rounds": 13,
@@ -56,9 +57,17 @@ BISECTION = {
     "momentum": 0.0,
     "bracket": "arithmetic",
     "warm": False,
+    "answer": "round",
+    "failed": "clean",
     "keep": "smallest",
 }
-OUR_BISECTION = BISECTION | {"bracket": "geometric", "warm": True, "keep": "best"}
+OUR_BISECTION = BISECTION | {
+    "bracket": "geometric",
+    "warm": True,
+    "answer": "smallest",
+    "failed": "best",
+    "keep": "best",
+}
 FAST = {"steps": 20, "step": 1 / 20}
 RESTARTS = {"steps": 10, "starts": 4, "step": 0.125}  # the first from zero, three at random
 # Ours (docs/annealed.md, docs/minimal.md).
@@ -148,6 +157,7 @@ TABLE = {
         "fade": 0.01,
         "norm_weight": "share",
         "prox": "inner",
+        "masking": "unlabelled",
         "keep": "smallest",
     },
     "pdpgd-auto": {
@@ -156,6 +166,7 @@ TABLE = {
         "fade": 0.01,
         "norm_weight": "ratio",
         "prox": "exact",
+        "masking": "unlabelled",
         "keep": "best",
     },
     "pdgd": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import ClassVar
 
 import pytest
 
@@ -19,7 +20,8 @@ def fruits():
     class Apple:
         """A round one."""
 
-        positional = "colour"
+        positional: ClassVar = "colour"
+        ripe: ClassVar[bool] = True
         colour: str = "red"
         size: float = 1.0
         seeds: tuple[int, ...] = ()
@@ -56,6 +58,7 @@ def test_the_name_says_what_defaults_and_presets_do_not(fruits):
         ("aple", "unknown fruit 'aple'; did you mean 'apple'?"),
         ("zzz", "unknown fruit 'zzz'; known: apple, granny"),
         ("apple?sise=1", "unknown setting 'sise'; did you mean 'size'?"),
+        ("apple?ripe=false", "unknown setting 'ripe'; known: colour, seeds, size"),  # a ClassVar is none
         ("apple?size=big", "size"),
         ("apple?size", "expected key=value"),
         ({"name": "apple"}, "expected a mapping with 'kind'"),

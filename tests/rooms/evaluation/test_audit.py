@@ -75,6 +75,7 @@ def test_an_audit_and_what_it_leaves_spend_no_more_than_allowed(images, audit, f
 
 VERSIONS = {  # what batteries of the package say, but for `about`
     ("proximal-splitting", 1): "3e2b11778df2",
+    ("proximal-splitting", 2): "fa4a5f18eb52",
     ("minimal", 1): "c80b61b7c319",
     ("minimal", 2): "ef26ac33f999",
     ("published", 2): "ff5dc8424d5a",

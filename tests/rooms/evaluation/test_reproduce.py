@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,10 @@ from tests.conftest import net
 from segstress.cli import mad
 from segstress.core import BadInput
 from segstress.evaluation import evaluate
-from segstress.evaluation.reproduce import compare, measured
+from segstress.evaluation.reproduce import Ours, compare, measured
+from segstress.metrics.intervals import Interval
 from segstress.planning.papers import paper, papers
-from segstress.planning.published import PublishedModel, published, published_names
+from segstress.planning.published import Published, PublishedModel, published, published_names
 from segstress.results.run import Run
 from segstress.runtime import RunOptions
 
@@ -40,7 +42,7 @@ def test_every_figure_names_its_table_and_its_protocol(name: str) -> None:
     found = published(name)
     assert "arXiv:" in found.about
     for model in found.models.values():
-        assert model.source.startswith("table ")
+        assert all(source.startswith(("table ", "section ")) for source in (model.source, *model.by_attack))
         assert model.figures
         if name != "mad":
             protocol = paper(model.plan)
@@ -58,16 +60,132 @@ def test_every_figure_names_its_table_and_its_protocol(name: str) -> None:
         ("trying-harder", "voc-deeplabv3-normal", "clean nmiou_zero_foreground", 42.89),
         ("sea", "ade20k-segmenter-vit-s-pir-at", "8/255 cmiou", 5.3),
         ("proximal-splitting", "cityscapes-segformer-b3", "alma-prox median", 0.33),
+        ("trying-harder", "voc-upernet-convnext-t-sea-at", "8/255 nmiou_zero_foreground", 7.31),
+        ("trying-harder", "voc-upernet-convnext-s-sea-at", "8/255 accuracy", 70.57),
+        ("trying-harder", "voc-upernet-convnext-t-normal", "clean cmiou_foreground", 80.55),
+        ("trying-harder", "voc-pspnet-pgd-at", "8/255 accuracy of pdpgd(norm_weight=ratio)", 35.68),
+        ("trying-harder", "voc-deeplabv3-ddc-at", "8/255 cmiou of padam-ce", 6.79),
+        (
+            "trying-harder",
+            "voc-pspnet-segpgd-at-100",
+            "8/255 nmiou_zero_foreground of sea-bce(progressive=False)",
+            6.21,
+        ),
+        ("proximal-splitting", "cityscapes-deeplabv3plus-r50b-targeted", "pgd-13x40 median", 3.49),
+        ("proximal-splitting", "cityscapes-segformer-b0-targeted", "dag(steps=500, step=0.001) mean", 145.61),
+        ("proximal-splitting", "voc-fcn-hr48-targeted", "pdpgd(norm_weight=ratio) mean", 0.46),
         ("spatial", "pspnet", "gaussian_noise 5 outside", 59.8),
+        ("spatial", "bisenet-x39", "clean", 70.6),
+        ("spatial", "ddrnet-23-slim", "snow 3 outside", 63.5),
+        ("spatial", "segformer-multi-attack", "200 px 16/255 rce of 5 attacks", 95),
         ("mad", "pascal-voc", "resistance BlitzNet", 2),
     ],
 )
 def test_figures_are_those_of_the_tables(name: str, model: str, figure: str, value: float) -> None:
-    assert published(name).of(model).figures[figure] == value
+    known = published(name)
+    assert {own: found for own, found, _ in known.figures(known.of(model))}[figure] == value
+
+
+# Rows as the papers print them.
+BISENET_R18 = [
+    *(78.0, 72.6, 76.0, 59.5, 71.5, 49.1, 67.9, 42.2, 68.7, 24.7, 64.2, 19.7, 62.0),
+    *(66.4, 73.9, 42.4, 67.6, 21.5, 62.4),
+]
+PIDNET_L = [
+    *(82.1, 77.2, 81.1, 60.9, 76.7, 47.3, 72.4, 47.7, 74.3, 24.9, 69.3, 19.0, 67.4),
+    *(69.0, 79.5, 36.4, 71.7, 15.6, 63.3),
+]
+R50 = [
+    *(0.47, 0.50, 0.59, 0.66, 0.37, 0.43, 0.50, 0.51, 0.62, 0.68, 0.87, 1.07),
+    *(4.21, 4.50, 3.92, 4.21, 0.42, 0.45, 0.28, 0.36, 0.25, 0.26),
+]
+B3 = [
+    *(51.73, 88.24, 2.54, 2.60, 1.87, 1.92, 255, 255, 3.98, 4.09, 255, 255),
+    *(9.82, 10.06, 11.53, 119.47, 255, 255, 19.26, 19.20, 0.65, 0.66),
+]
+SEA_AT_SMALL = [
+    *(93.10, 70.57, 88.53, 55.50, 73.53, 32.66, 81.76, 43.76, 75.11, 12.89, 43.48, 7.51),  # table 2
+    *(90.66, 81.30, 79.99, 92.70, 92.68, 92.29, 73.29, 73.34, 79.81, 72.80),  # table 7, accuracy
+    *(83.46, 71.84, 66.82, 85.74, 85.64, 84.87, 62.77, 61.95, 67.63, 60.37),
+    *(65.18, 46.28, 43.82, 70.42, 70.31, 69.04, 35.82, 35.81, 44.71, 34.50),  # CmIoU
+    *(72.38, 60.40, 54.90, 75.46, 75.32, 74.33, 50.06, 49.19, 55.66, 47.61),
+    *(19.40, 15.52, 15.66, 20.21, 20.21, 19.96, 13.73, 13.93, 15.90, 13.63),  # NmIoU
+    *(10.90, 10.00, 9.21, 11.31, 11.31, 11.10, 9.40, 9.25, 9.28, 9.24),
+]
+PSPNET = [
+    *(91.85, 0, 68.87, 0, 70.70, 0, 87.63, 0, 78.84, 0, 43.41, 0),  # table 1
+    *(0.91, 34.44, 0.01, 16.44, 6.36, 0.80, 0.03, 0.00, 0.00, 0.23),  # table 5
+    *(0.14, 3.51, 0.00, 4.61, 1.60, 0.20, 0.04, 0.00, 0.00, 0.06),
+    *(0.42, 14.14, 0.00, 11.61, 4.25, 0.41, 0.01, 0.00, 0.00, 0.09),
+    *(0.45, 5.17, 0.00, 14.00, 5.16, 0.57, 0.11, 0.00, 0.00, 0.44),  # table 6
+    *(0.18, 4.45, 0.00, 9.35, 3.49, 0.24, 0.08, 0.00, 0.00, 0.11),
+    *(0.52, 6.11, 0.02, 7.02, 3.28, 0.27, 0.38, 0.00, 0.00, 0.48),
+]
+STREETS = [
+    *(83.32, 69.84, 31.19, 20.29, 32.41, 22.67),  # table 1
+    *(81.38, 72.40, 76.22, 83.35, 83.35, 82.56, 73.93, 75.82, 79.26, 74.41),  # table 4
+    *(28.55, 20.88, 24.23, 31.18, 31.18, 30.12, 23.89, 25.39, 27.85, 24.05),
+    *(30.38, 23.60, 26.59, 32.52, 32.52, 31.63, 26.28, 27.66, 29.52, 26.58),
+]
+SINGLE = {  # table 3: NmIoU of DeepLabv3 on Cityscapes, in the order of its rows
+    "padam-ce": [1.39, 1.09, 0.31, 0.85, 20.66, 23.11],
+    "padam-cos": [0.00, 0.64, 0.30, 0.43, 22.58, 25.40],
+    "sea-jsd(progressive=False)": [0.67, 0.74, 0.58, 1.12, 17.15, 25.14],
+    "sea-mce(progressive=False)": [1.51, 1.03, 0.67, 0.79, 18.13, 26.23],
+    "sea-msl(track=masked-spherical, progressive=False)": [1.53, 0.73, 0.62, 0.83, 20.95, 28.41],
+    "sea-bce(progressive=False)": [1.73, 2.81, 1.20, 2.43, 17.74, 25.48],
+    "alma-prox(rate=0.0001)": [1.87, 1.35, 1.73, 1.37, 30.86, 30.53],
+    "dag(step=0.001)": [5.48, 45.29, 35.25, 27.67, 33.51, 32.80],
+    "dag": [1.04, 20.80, 13.24, 9.31, 33.51, 32.80],
+    "pdpgd(norm_weight=ratio)": [1.48, 11.22, 9.88, 1.75, 32.34, 31.87],
+}
+
+
+def test_single_attacks_of_table_4_are_those_of_table_3() -> None:
+    known, trained = published("trying-harder"), ("normal", "ddc-at", "pgd-at", "segpgd-at", "pgd-at-100")
+    assert sorted(SINGLE) == sorted(known.attacks)
+    for number, training in enumerate((*trained, "segpgd-at-100")):
+        found = {name: value for name, value, _ in known.figures(known.of(f"cityscapes-deeplabv3-{training}"))}
+        assert {attack: found[f"8/255 nmiou of {attack}"] for attack in SINGLE} == {
+            attack: values[number] for attack, values in SINGLE.items()
+        }
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "total"),
+    [  # added up once more from the papers' rows
+        ("spatial", "bisenet-r18", BISENET_R18),
+        ("spatial", "pidnet-l", PIDNET_L),
+        ("proximal-splitting", "voc-deeplabv3plus-r50-targeted", R50),
+        ("proximal-splitting", "cityscapes-segformer-b3-targeted", B3),
+        ("trying-harder", "voc-upernet-convnext-s-sea-at", SEA_AT_SMALL),
+        ("trying-harder", "voc-pspnet-normal", PSPNET),
+        ("trying-harder", "cityscapes-pspnet-segpgd-at-100", STREETS),
+    ],
+)
+def test_figures_of_a_model_add_up_to_those_of_the_tables(name: str, model: str, total: list[float]) -> None:
+    known = published(name)
+    assert sum(value for _, value, _ in known.figures(known.of(model))) == pytest.approx(sum(total))
+
+
+def test_every_model_of_a_table_is_there() -> None:
+    counts = {name: len(published(name).models) for name in PAPERS}
+    assert counts == {"mad": 1, "proximal-splitting": 14, "sea": 12, "spatial": 15, "trying-harder": 28}
+    assert all(model.by_attack for model in published("trying-harder").models.values())
+
+
+def test_a_single_attack_without_its_figure_is_refused() -> None:
+    model = {"source": "table 1", "figures": {}, "by_attack": {"table 2": {"8/255 nmiou": [1.0]}}}
+    with pytest.raises(ValueError, match="mine: expected a value for each of 2 attacks, found 1"):
+        Published(about="A paper", attacks=("a", "b"), models={"mine": PublishedModel(**model)})
 
 
 def test_attacks_are_compared_clean_and_at_each_radius(tmp_path: Path) -> None:
-    ours = measured(run(tmp_path / "run", "pgd?steps=2", eps=["4/255", "8/255"]), "study")
+    found = measured(run(tmp_path / "run", "pgd?steps=2", eps=["4/255", "8/255"]), "study")
+    assert (found.images, found.data, found.kinds) == (2, "shapes-test", {"shapes"})
+    ours = {name: measure().value for name, measure in found.figures.items()}
+    assert ours["8/255 accuracy of pgd(steps=2)"] >= ours["8/255 accuracy"]
+    assert found.figures["8/255 accuracy"]().low <= ours["8/255 accuracy"] <= found.figures["8/255 accuracy"]().high
     asked = {figure for model in published("trying-harder").models.values() for figure in model.figures}
     asked |= {
         figure for model in published("sea").models.values() for figure in model.figures if "12/255" not in figure
@@ -78,20 +196,50 @@ def test_attacks_are_compared_clean_and_at_each_radius(tmp_path: Path) -> None:
 
 
 def test_searches_and_patches_are_compared_too(tmp_path: Path) -> None:
-    searched = measured(run(tmp_path / "minimal", {"attack": "alma-prox", "steps": 3, "enough": 0.99}), "minimal")
-    assert len(searched) == 2
-    assert all(name.startswith("alma-prox") and value > 0 for name, value in searched.items())
+    search = {"attack": "alma-prox", "steps": 3, "enough": 0.99, "target": 1}
+    searched = measured(run(tmp_path / "minimal", search), "minimal").figures
+    assert list(searched) == ["alma-prox(steps=3) median", "alma-prox(steps=3) mean"], "the target goes without saying"
+    assert all(measure().value > 0 for measure in searched.values())
     snow = {"kind": "corrupt", "corruption": "snow", "severity": 3, "region": {"kind": "patches", "size": 8}}
-    damaged = measured(run(tmp_path / "spatial", snow), "spatial")
+    damaged = measured(run(tmp_path / "spatial", snow), "spatial").figures
     assert list(damaged) == ["clean", "snow 3 inside", "snow 3 outside"]
     assert set(damaged) <= published("spatial").of(None).figures.keys()
 
 
+def test_a_multi_attack_is_compared_outside_of_its_square(tmp_path: Path) -> None:
+    box = {"kind": "box", "position": "centre", "height": 8, "width": 8}
+    attack = {"kind": "multi-attack", "region": box, "threat": {"radius": "16/255"}, "attack": {"kind": "pgd-region"}}
+    folder = run(tmp_path / "run", attack | {"number": 3}, attack | {"number": 5})
+    ours = {name: measure().value for name, measure in measured(folder, "spatial").figures.items()}
+    asked = {name.split(" ", 1)[1] for name in published("spatial").of("segformer-multi-attack").figures}
+    assert {name.replace("32/255", "16/255") for name in asked} <= {name.removeprefix("8 ") for name in ours}
+    assert 0 <= ours["8 px 16/255 cmiou"] <= ours["8 px clean cmiou"] <= 100
+    lost = 100 * (1 - ours["8 px 16/255 cmiou"] / ours["8 px clean cmiou"])
+    assert ours["8 px 16/255 rce of 3 attacks"] == pytest.approx(lost)
+
+
+def given(**values: float) -> Ours:
+    """Two images of ours, with bounds one to either side."""
+    figures = {name: partial(Interval, value, value - 1, value + 1) for name, value in values.items()}
+    return Ours(figures, 2, "shapes-test", frozenset({"shapes"}))
+
+
 def test_a_deviation_is_ours_minus_published_and_nothing_where_we_have_none() -> None:
-    table = compare(PublishedModel(source="table 9", figures={"a": 2.0, "b": 1.0}), {"a": 2.5}, "A paper")
-    assert table.rows[0] == ("a", 2.0, 2.5, 0.5)
-    assert [cell != cell for cell in table.rows[1][2:]] == [True, True]
-    assert "table 9" in table.note
+    model = PublishedModel(source="table 9", figures={"a": 2.0, "b": 1.0})
+    table = compare(Published(about="A paper", models={"mine": model}), model, given(a=2.5))
+    assert table.rows[0] == ("a", 2.0, "table 9", 2.5, 1.5, 3.5, 0.5, 2, "shapes-test")
+    assert [cell != cell for cell in table.rows[1][3:7]] == [True] * 4
+
+
+def test_fewer_images_or_others_than_the_protocols_are_said() -> None:
+    known, protocol = published("trying-harder"), paper("trying-harder-voc-512")
+    other = compare(known, known.of(None), given(), protocol).note
+    assert "Another dataset: the protocol has voc-512, ours are of shapes-test" in other
+    assert "Fewer images: 2 of the protocol's 1449." in other
+    all_of_it = Ours({}, 1449, "voc-512", frozenset({"voc-512"}))
+    note = compare(known, known.of(None), all_of_it, protocol).note
+    assert "Another" not in note
+    assert "Fewer" not in note
 
 
 @pytest.mark.parametrize(
@@ -116,6 +264,7 @@ def test_the_command_line_prints_both(segstress, tmp_path: Path) -> None:
     with (tmp_path / "runs/reproduce-spatial/published.csv").open() as file:
         rows = {row["figure"]: row for row in csv.DictReader(file)}
     assert float(rows["clean"]["published"]) == 79.3
+    assert (rows["clean"]["images"], rows["clean"]["source"]) == ("1", "table 1")
     assert float(rows["clean"]["deviation"]) == pytest.approx(float(rows["clean"]["ours"]) - 79.3, abs=1e-3)
 
 
@@ -140,6 +289,26 @@ def test_a_published_model_says_which_network_it_is(name: str, model: str, netwo
     assert published(name).of(model).network == network
 
 
+def test_weights_for_a_network_that_comes_as_a_whole_are_refused(segstress) -> None:
+    said = segstress("reproduce", "spatial", "--data", DATA, "--weights", "some.pth")
+    assert said.code == 2
+    line = "takes no --weights; give yours as --model hf:FOLDER, a folder with its configuration and weights"
+    assert line in " ".join(said.err.replace("│", " ").split())
+
+
+def test_options_that_would_be_ignored_are_refused_by_name(segstress) -> None:
+    options = ("--data", DATA, "--weights", "nothing.pth", "--model", "compact:cnn-normal", "--limit", "3")
+    said = segstress("reproduce", "mad", *options, "--seed", "0", "--threads", "2")
+    assert said.code == 2
+    line = "--data, --model, --weights, --limit, --seed, --threads: the figures of mad are places"
+    assert line in " ".join(said.err.replace("│", " ").split())
+    said = segstress("reproduce", "spatial", *options)
+    assert said.code == 2
+    assert "--weights are of the protocol's network; with --model say them there" in " ".join(
+        said.err.replace("│", " ").split()
+    )
+
+
 def test_it_takes_the_numerics_of_every_run(segstress, tmp_path: Path) -> None:
     said = segstress(
         *("reproduce", "spatial", "--model", f"{net('tiny')}?classes=7", "--data", DATA, "--limit", "1"),
@@ -159,10 +328,17 @@ def test_a_competition_is_compared_by_its_places(segstress, tmp_path: Path) -> N
     assert named == ["index", "predict", "compare", "select", "rank"]
     assert set(named) <= mad.COMMANDS.keys()
     (tmp_path / "done/report").mkdir(parents=True)
-    ranking = {"rankings": {"aggressiveness": {"FCN": {"rank": 8}}, "resistance": {"FCN": {"rank": 10}}}}
+    ranking = {
+        "rankings": {
+            "aggressiveness": {"FCN": {"rank": 8, "band": [7, 9]}},
+            "resistance": {"FCN": {"rank": 10, "band": [9, 10]}},
+        }
+    }
+    ranking["images"] = 30
     (tmp_path / "done/report/ranking.json").write_text(json.dumps(ranking))
     said = segstress("reproduce", "mad", "--out", "done")
     assert said.code == 0, said.err
     rows = {row["figure"]: row for row in csv.DictReader((tmp_path / "done/published.csv").open())}
     assert float(rows["aggressiveness FCN"]["deviation"]) == -2
+    assert [float(rows["aggressiveness FCN"][key]) for key in ("images", "low", "high")] == [30, 7, 9]
     assert rows["aggressiveness PSPNet"]["ours"] == ""

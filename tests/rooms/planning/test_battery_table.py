@@ -49,12 +49,13 @@ TABLE = {
     "sea": (2, ["sea-mce-bal", "sea-mce", "sea-jsd"]),
     # arXiv:2306.12941v1, in the order of its code: MCE, BCE (SegPGD), JS, MSL.
     "sea-v1": (2, ["sea-mce", "sea-bce", "sea-jsd", "sea-msl"]),
-    # arXiv:2206.07179, table 6 for linf.
+    # arXiv:2206.07179, table 6 for linf; 500 iterations by table 4, PDPGD as released.
     "proximal-splitting": (
-        1,
+        2,
         [
-            *("alma-prox", "fmn", "pdpgd", {"attack": "dag", "step": 0.001}, "dag", "ifgsm-13x20", "mifgsm-13x20"),
-            *("pgd-13x40", "pgd-13x4x10", "pgd-dlr-13x40", "pgd-dlr-13x4x10"),
+            *("alma-prox", "fmn", {"attack": "pdpgd", "norm_weight": "ratio"}),
+            *({"attack": "dag", "step": 0.001, "steps": 500}, {"attack": "dag", "steps": 500}),
+            *("ifgsm-13x20", "mifgsm-13x20", "pgd-13x40", "pgd-13x4x10", "pgd-dlr-13x40", "pgd-dlr-13x4x10"),
         ],
     ),
     # arXiv:2407.09150, the release: ALMA prox at 1e-4, DAG at 0.001 and 0.003, APGD at one radius, MSL tracks itself.
@@ -102,10 +103,16 @@ def test_sea_without_the_weights_of_a_split_is_refused_in_one_line():
     assert "\n" not in str(refusal.value)
 
 
-def patches(name, severity, ratio, size):
+def patches(name, severity, ratio, size, mode="exact", apply="whole"):
     """Write a corruption of some of an image's patches."""
-    region = {"kind": "patches", "ratio": ratio, "size": size}
-    return {"kind": "corrupt", "corruption": name, "severity": severity, "region": region}
+    region = {"kind": "patches", "ratio": ratio, "size": size, "mode": mode}
+    return {"kind": "corrupt", "corruption": name, "severity": severity, "region": region, "apply": apply}
+
+
+def published(mode, apply):
+    """Write arXiv:2504.01632, table 1 and figure 4, in one of its two readings."""
+    half = [patches(name, severity, 0.5, 256, mode, apply) for name in NAMES for severity in SEVERITIES]
+    return half, [patches(name, 3, ratio, 256, mode, apply) for name in NAMES[1:] for ratio in RATIOS]
 
 
 def strikes(radius, side, position="centre", number=3, **own):
@@ -120,12 +127,12 @@ def strikes(radius, side, position="centre", number=3, **own):
 
 
 NAMES, SEVERITIES, RATIOS = ("brightness", "snow", "gaussian_noise"), (1, 3, 5), (0.1, 0.25, 0.35, 0.75, 1.0)
-HALF = [patches(name, severity, 0.5, 256) for name in NAMES for severity in SEVERITIES]
+RELEASED, TEXT = published("exact", "patches"), published("bernoulli", "whole")
 RINGS = {"distances": [4, 8, 16, 32]}
 
 SPATIAL = {
-    # arXiv:2504.01632, table 1 and figure 4.
-    "localized": [*HALF, *(patches(name, 3, ratio, 256) for name in NAMES[1:] for ratio in RATIOS)],
+    "localized": [*RELEASED[0], *RELEASED[1]],
+    "localized-paper": [*TEXT[0], *TEXT[1]],
     "localized-shapes": [
         patches(name, severity, ratio, 24) | RINGS
         for name in NAMES
@@ -140,7 +147,7 @@ SPATIAL = {
         *(strikes("16/255", 200, steps=steps) for steps in (20, 100, 150, 250)),
     ],
     "multi-attack-shapes": [strikes("16/255", 24, at, 5, steps=20) for at in ("centre", "top-left")],
-    "ensemble": [*HALF, strikes("16/255", 200)],
+    "ensemble": [*RELEASED[0], strikes("16/255", 200)],
     "ensemble-shapes": [*(patches(name, 3, 0.5, 24) for name in NAMES[1:]), strikes("16/255", 24, steps=10)],
 }
 

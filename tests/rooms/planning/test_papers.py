@@ -50,8 +50,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(voc / "JPEGImages/2008_000008.jpg")
     (sbd / "train.txt").write_text("2008_000008\n")
     (sbd / "val.txt").write_text("2007_000033\n")
-    write(streets / "leftImg8bit/val/ulm/ulm_0_leftImg8bit.png")
-    write(streets / "gtFine/val/ulm/ulm_0_gtFine_labelIds.png", 34)
+    for split in ("train", "val"):
+        write(streets / f"leftImg8bit/{split}/ulm/ulm_0_leftImg8bit.png")
+        write(streets / f"gtFine/{split}/ulm/ulm_0_gtFine_labelIds.png", 34)
     for split in ("training", "validation"):
         write(scenes / "images" / split / "a.jpg")
         write(scenes / "annotations" / split / "a.png", 151)
@@ -64,8 +65,10 @@ def changes(name: str) -> dict[str, Any]:
     sort = datasets.read(data)["kind"].split("-")[0]
     small = data if name.startswith("ddc-at") else f"{data}?resize={SMALL[sort]}"
     network = f"{net('Tiny')}?classes={CLASSES[sort]}"
-    radii = paper(name).plan.get("eps")
-    return {"models": [network], "data": [small], "eps": radii[:1] if isinstance(radii, list) else None}
+    radii, target = paper(name).plan.get("eps"), paper(name).plan.get("target")
+    wanted = f"{target}&resize={SMALL[sort]}" if isinstance(target, str) else None
+    eps = radii[:1] if isinstance(radii, list) else None
+    return {"models": [network], "data": [small], "eps": eps, "target": wanted}
 
 
 def shortened(change: Any) -> dict[str, Any]:
@@ -113,6 +116,12 @@ def test_settings_of_the_papers(home: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert len(harder.changes()) == 11
     assert all(change.threat is None or change.threat.radius == 8 / 255 for change in harder.changes())
     assert named_plan(Path("alma-prox-voc-512"), {})[1] == "minimal"
+    searches = named_plan(Path("alma-prox-voc-512-targeted"), {})[0].changes()[1:]
+    assert {search.threat.target.label for search in searches} == {"class 0"}
+    streets = named_plan(Path("alma-prox-cityscapes-1024x2048-targeted"), {})[0].changes()[1:]
+    assert {(search.threat.target.smooth, search.threat.target.data.split) for search in streets} == {(33, "train")}
+    assert all(named_plan(Path(name), {})[0].exhaustive for name in ("sea-voc-473", "sea-ade20k-512"))
+    assert {paper(name).images for name in papers() if "voc" in name} == {1449}
     ddc = models.build(named_plan(Path("ddc-at-cityscapes-449"), {})[0].models[0]).interface()
     assert (ddc.window, ddc.mirror, ddc.average, ddc.long_side) == ((449, 449), True, "softmax", 1024)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 import pytest
 import torch
 
@@ -84,6 +86,48 @@ def test_blur_softens_edges_and_keeps_flat_ground():
     made = draw(Sample("flat", flat, edges.labels[:8, :8], edges.valid[:8, :8], ""), blur=1.0)
     assert made.image.allclose(flat, atol=1e-6)
     assert draw(edges, blur=1.0).image.diff(dim=2).abs().max() < edges.image.diff(dim=2).abs().max()
+
+
+def test_factors_are_spread_evenly_or_by_their_logarithms():
+    sample = coded(8, 8)
+    sides = {
+        spread: [draw(sample, seed, scale=(0.5, 8.0), spread=spread).labels.shape[0] for seed in range(300)]
+        for spread in ("uniform", "log-uniform")
+    }
+    assert all(4 <= side <= 64 for side in sides["uniform"] + sides["log-uniform"])
+    assert median(sides["uniform"]) == pytest.approx(8 * 4.25, abs=3)
+    assert median(sides["log-uniform"]) == pytest.approx(8 * 2, abs=2)
+
+
+@pytest.mark.parametrize("sides", [(24, 36), (36, 24), (8, 12)])
+def test_factors_of_a_short_side_bring_images_of_all_sizes_to_it(sides):
+    short, long = sorted(draw(coded(*sides), scale=(0.5, 0.5), short_side=32).labels.shape)
+    assert (short, long) == (16, 24)
+    assert min(draw(coded(*sides), short_side=32).labels.shape) == 32, "without factors too"
+
+
+def test_around_a_small_image_lies_void_or_a_class():
+    sample = coded(8, 8)
+    made = draw(sample, crop=12, outside=3)
+    around = torch.ones(12, 12, dtype=torch.bool)
+    around[2:10, 2:10] = False
+    assert made.valid[around].all()
+    assert (made.labels[around] == 3).all()
+    assert made.labels[2:10, 2:10].equal(sample.labels)
+    assert made.valid[2:10, 2:10].equal(sample.valid)
+    assert draw(sample, crop=12, outside=0).valid[around].all(), "class 0 is a class"
+    assert not draw(sample, crop=12).valid[around].any()
+
+
+def test_a_blur_of_a_given_deviation_is_the_same_for_all_images():
+    sample = coded()
+    weights = torch.tensor([-2.0, -1, 0, 1, 2]).square().div(-2 * 1.1**2).exp()
+    weights /= weights.sum()
+    blurred = [draw(sample, seed, blur=1.0, blur_sigma=1.1).image for seed in range(2)]
+    assert blurred[0].equal(blurred[1])
+    assert not draw(sample, 0, blur=1.0).image.equal(draw(sample, 1, blur=1.0).image)
+    patch = sample.image[0, 8:13, 8:13]
+    assert float(blurred[0][0, 10, 10]) == pytest.approx(float(weights @ patch @ weights), abs=1e-6)
 
 
 def test_scale_must_be_a_range():

@@ -14,9 +14,11 @@ from segstress.fitting.train import train
 from segstress.training import optimisers, schedules
 
 SEMSEG = {"rate": 0.01, "heads": 10.0, "momentum": 0.9, "decay": 1e-4, "power": 0.9, "warm_up": 0.0, "batch": 16}
+SEMSEG |= {"first": 0.04, "spread": "uniform", "blur_sigma": 1.1, "short_side": None, "outside": None}
 VOC = {"crop": 473, "scale": (0.5, 2.0), "epochs": 50, "classes": 21}
 CITYSCAPES = {"crop": 449, "scale": (0.25, 1.0), "epochs": 400, "classes": 19}
-PIR = {"recipe": "pir-at", "turn": 0.0, "batch": 128}
+PIR = {"recipe": "pir-at", "turn": 0.0, "batch": 128, "first": 1e-5}
+PIR |= {"blur_sigma": None, "short_side": 512, "outside": 0}  # 256 to 1024, background around them
 TABLE = {
     "voc-pspnet": SEMSEG | VOC | {"recipe": "pgd-at", "turn": 10.0},
     "voc-deeplabv3": SEMSEG | VOC | {"recipe": "pgd-at", "turn": 10.0},
@@ -62,7 +64,8 @@ def test_a_plan_is_exactly_these_settings(name):
     optimiser, schedule = optimisers.build(plan.optimiser), schedules.build(plan.schedule)
     found = {key: getattr(optimiser, key, None) for key in ("rate", "heads", "momentum", "decay")}
     found |= {"power": schedule.power, "warm_up": schedule.warm_up, "batch": plan.batch_size, "recipe": plan.recipe}
-    found |= {key: getattr(plan.augmentation, key) for key in ("crop", "scale", "turn")} | {"epochs": plan.epochs}
+    drawn = ("crop", "scale", "turn", "spread", "blur_sigma", "short_side", "outside")
+    found |= {key: getattr(plan.augmentation, key) for key in drawn} | {"epochs": plan.epochs, "first": schedule.first}
     assert found == {key: value for key, value in wanted.items() if key != "classes"}
     assert (plan.augmentation.blur, plan.augmentation.mirror) == (0.5, 0.5)
 

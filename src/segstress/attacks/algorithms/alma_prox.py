@@ -13,7 +13,8 @@ from ...core import Radius, settings
 from ...core.quantities import Count
 from ..algorithm import Keep, Seeks, attacks
 from ..losses import Pixels, View
-from ..minimal.penalties import logit_ratio, penalty_slope, spare_hardest
+from ..minimal.masking import Masking, spare
+from ..minimal.penalties import logit_ratio, penalty_slope
 from ..minimal.prox import prox
 from ..minimal.step_length import pace
 from ..search.feasible import per_image
@@ -21,7 +22,6 @@ from ..search.problem import Problem
 from ..search.tracker import suffices
 
 CHECK = 10  # steps after which a pixel's penalty is judged
-Masking = Literal["unlabelled", "hardest", "decaying"]  # the paper's m, m~ and m~(t)
 PULL = 0.003  # strength of the norm where the step is found for each image; else it is the rate itself
 
 
@@ -92,9 +92,7 @@ class _Prices:
         differentiated = attack.unit == "differentiated"
         constraint = self.scale * logit_ratio(view, differentiated=differentiated, tolerance=attack.tolerance)
         now = constraint.detach()
-        elapsed = {"unlabelled": 0.0, "hardest": 1.0, "decaying": self.step / max(attack.steps - 1, 1)}
-        share = (1 - self.enough) * elapsed[attack.masking]
-        counted = spare_hardest(now, aim, share)
+        counted = spare(now, aim, attack.masking, self.enough, self.step / max(attack.steps - 1, 1))
         if self.step == 0:
             self.before = now
         if (self.step + 1) % CHECK == 0:

@@ -26,8 +26,8 @@ class DAG:
     seeks: ClassVar[Seeks] = "smallness"
     reaches: ClassVar[float | None] = 1.3
     steps: Count = 200
-    step: Radius = 0.003  # largest change of an element in a step; the paper's other: 0.001
-    growth: Annotated[float, Field(ge=1)] = 1.05  # of the step from step to step; paper: 1
+    step: Radius = 0.003  # largest change of an element; of arXiv:2206.07179, as 0.001; own code: 0.5/255
+    growth: Annotated[float, Field(ge=1)] = 1.05  # of the step from step to step; released: 1
     box: Literal["project", "stick"] = "project"  # stick = as released: what once left [0, 1] is never moved again
     failed: Literal["best", "clean"] = "best"  # what an image gets where no delta does enough; released: clean
     keep: Keep = "best"  # iterate to return; released: smallest

@@ -12,6 +12,7 @@ from ...core import Norm, Radius, settings
 from ...core.quantities import Count
 from ..algorithm import Keep, Seeks, attacks
 from ..minimal.duals import Duals
+from ..minimal.masking import Masking
 from ..minimal.prox import inner_prox, prox
 from ..minimal.step_length import pace
 from ..search.adam import Moments
@@ -34,12 +35,14 @@ class PDPGD:
     fade: Annotated[float, Field(gt=0, le=1)] = 0.01  # share of the rate that is left at the last step
     norm_weight: Literal["ratio", "share"] = "ratio"  # what the norm weighs: over the pixels' weight, or by itself
     prox: Literal["exact", "inner"] = "exact"  # inner = the released code's five steps towards it
+    masking: Masking = "unlabelled"  # constraints left out: none, the hardest from the first step on, or more and more
     keep: Keep = "best"  # iterate to return; released: smallest
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
         """Step by Adam, then by the norm's prox in Adam's metric; raise or lower each dual by its margin's sign."""
         allowed, delta = problem.feasible, problem.start(False)
-        duals, ball = Duals(problem, self.steps, self.norm_weight), pace(allowed, self.steps, self.rate)
+        ball = pace(allowed, self.steps, self.rate)
+        duals = Duals(problem, self.steps, self.norm_weight, masking=self.masking)
         moments = Moments(delta)
         for step in range(self.steps):
             look = problem.look(delta, duals.at(step), step / self.steps)

@@ -14,6 +14,7 @@ from ...core.quantities import Count
 from ..algorithm import Keep, Seeks, attacks
 from ..losses import LossName
 from ..search.feasible import PerImage, per_image
+from ..search.look import Look
 from ..search.problem import Problem
 
 LEAST = 1 / 16 / 255  # radius of every pixel at the lower end of the bracket
@@ -38,51 +39,72 @@ class Search:
     momentum: Annotated[float, Field(ge=0)] = 0.0
     bracket: Literal["geometric", "arithmetic"] = "geometric"  # arithmetic = as published: midpoints from [0, 2]
     warm: bool = True  # whether a round begins where the one before ended; as published from zero, its last step unseen
+    answer: Literal["smallest", "round"] = "smallest"  # of all looks, or as released the last round's that did enough
+    failed: Literal["best", "clean"] = "best"  # what an image gets where no round does enough; released: clean
     keep: Keep = "best"  # iterate to return; released: smallest
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
-        """Halve the bracket; an image whose bracket is narrow enough rests."""
+        """Halve the bracket; where ours is narrow enough, an image rests."""
         allowed, delta, geometric = problem.feasible, problem.start(False), self.bracket == "geometric"
         whole = allowed.size(torch.ones_like(delta))
         low, high = (LEAST * whole, whole) if geometric else (0 * whole, 2 * whole)
+        answer, answered = delta, torch.zeros_like(whole, dtype=torch.bool)
         for _ in range(self.rounds):
-            resting = high <= CLOSE * low
+            resting = (high <= CLOSE * low) & geometric
             middle = (low * high).sqrt() if geometric else (low + high) / 2
-            success = torch.zeros_like(resting)
+            most = _Most(delta)
             for start in range(self.starts):
                 first = self._start(problem, delta, start, middle)
-                delta, now = self._climb(problem, first, middle, resting)
-                success = success | now
+                delta = self._climb(problem, first, middle, resting, most)
+            answer, answered = torch.where(per_image(most.success), most.delta, answer), answered | most.success
             smallest = problem.smallest_size().to(high).minimum(middle) if geometric else middle
-            success = problem.smallest_size() <= middle if geometric else success
+            success = problem.smallest_size() <= middle if geometric else most.success
             low = torch.where(resting | success, low, middle)
             high = torch.where(resting | ~success, high, smallest)
+        if self.answer == "round":
+            problem.settle(answer, answered)
+        if self.failed == "clean":
+            problem.forget_failures()
         return delta
 
     def _start(self, problem: Problem, before: Tensor, start: int, radius: PerImage) -> Tensor:
-        allowed = problem.feasible
         if start > 0:
-            draw = problem.start(True, f"start-{start}", radius=1.0)
-            return allowed.project(draw * per_image(radius), radius)
-        return allowed.project(before if self.warm else torch.zeros_like(before), radius)
+            return problem.start(True, f"start-{start}", radius=radius)
+        return problem.feasible.project(before if self.warm else torch.zeros_like(before), radius)
 
-    def _climb(self, problem: Problem, delta: Tensor, radius: PerImage, resting: Tensor) -> tuple[Tensor, Tensor]:
-        """Take sign steps at one radius; return the last delta, and whether any look did enough."""
-        allowed, trend, success = problem.feasible, torch.zeros_like(delta), torch.zeros_like(resting)
+    def _climb(self, problem: Problem, delta: Tensor, radius: PerImage, resting: Tensor, most: _Most) -> Tensor:
+        """Take sign steps at one radius, and return the last delta."""
+        allowed, trend = problem.feasible, torch.zeros_like(delta)
         for step in range(self.steps):
             look = problem.look(delta, self.loss, step / self.steps, radius=radius, resting=resting)
-            success = success | look.success
+            most.show(delta, look, ~resting)
             length = look.gradient.abs().sum((1, 2, 3), keepdim=True).clamp(min=torch.finfo(delta.dtype).tiny)
             trend = self.momentum * trend + look.gradient / length
             delta = allowed.project(delta + per_image(self.step * radius) * allowed.steepest(trend), radius)
         if self.warm:
             problem.peek(delta, radius=radius, resting=resting)
-        return delta, success
+        return delta
 
     def passes(self) -> tuple[int, int]:
         """Count every step of every start of every round, and the last iterates."""
         starts = self.rounds * self.starts
         return starts * (self.steps + self.warm), starts * self.steps
+
+
+class _Most:
+    """Of one round, each image's iterate with the most pixels won, the newest of equals."""
+
+    def __init__(self, delta: Tensor) -> None:
+        self.delta, self.standing = delta, delta.new_full((len(delta),), torch.inf)
+        self.success = torch.zeros(len(delta), dtype=torch.bool, device=delta.device)
+
+    def show(self, delta: Tensor, look: Look, active: Tensor) -> None:
+        """Offer one iterate."""
+        standing = look.effect().standing.to(self.standing)
+        better = active & (standing <= self.standing)
+        self.delta = torch.where(per_image(better), delta, self.delta)
+        self.standing = torch.where(better, standing, self.standing)
+        self.success = self.success | (active & look.success)
 
 
 attacks.preset(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import torch
-from jaxtyping import Bool
-from torch import Tensor
 
 from ..losses import Pixels, View, losses
 from ..losses.logits import ratio_of_logits
@@ -50,13 +48,3 @@ def penalty_slope(constraint: Pixels, strength: Pixels, multiplier: Pixels, *, r
     above = (m * c if released else m) + 2 * m * s * c + s.square() * c.square() / 2
     below = m / (1 - s.clamp(min=1) * c).square()
     return torch.where(c >= 0, above, below)
-
-
-def spare_hardest(constraint: Pixels, aim: Bool[Tensor, "b h w"], share: float) -> Bool[Tensor, "b h w"]:
-    """Return the aim without that share of each image's pixels, those farthest from being won; ties are kept."""
-    flat = torch.where(aim, constraint, -torch.inf).flatten(1)
-    largest = flat.topk(max(int(share * flat.shape[1]), 1), dim=1).values
-    spared = (share * aim.flatten(1).sum(1).double()).long()
-    last = largest.gather(1, (spared - 1).clamp(min=0)[:, None])[:, 0]
-    limit = torch.where(spared > 0, last, torch.inf)
-    return aim & (constraint <= limit[:, None, None])

@@ -53,7 +53,7 @@ attacks.preset(
 attacks.preset(
     "dag",
     DAG,
-    "DAG as released: equal steps, and the clean image where none does enough (arXiv:1703.08603)",
+    "DAG (arXiv:1703.08603) by equal steps of 0.003, as arXiv:2206.07179 has it; the clean image on failure",
     steps=200,
     step=0.003,
     growth=1.0,
@@ -95,7 +95,16 @@ attacks.preset(
     gradient="raw",
     keep="smallest",
 )
-BISECTION = {"rounds": 13, "starts": 1, "bracket": "arithmetic", "warm": False, "keep": "smallest"}
+# A round answers with its iterate of the most pixels won; an image that no round breaks gets its clean self.
+BISECTION = {
+    "rounds": 13,
+    "starts": 1,
+    "bracket": "arithmetic",
+    "warm": False,
+    "answer": "round",
+    "failed": "clean",
+    "keep": "smallest",
+}
 attacks.preset(
     "pgd-13x40",
     Search,

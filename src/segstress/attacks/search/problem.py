@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from ...core import BadInput, Batch, Threat, uniform
 from ..losses import Loss, Past, View
-from .feasible import Deltas, Feasible, PerImage
+from .feasible import Deltas, Feasible, PerImage, per_image
 from .history import History
 from .look import Effect, Look
 from .passes import Seen, balance, mean, read, select, spread, tally
@@ -94,20 +94,24 @@ class Problem:
         for smallest in self._smallest.values():
             smallest.forget_failures()
 
+    def settle(self, deltas: Deltas, success: Bool[Tensor, " b"]) -> None:
+        """Answer for the threat's own threshold with these deltas where they do enough, whatever else was smaller."""
+        first = next(iter(self._smallest.values()))
+        first.settle(deltas, self.feasible.size(deltas), success)
+
     @property
     def finished(self) -> bool:
         """Whether no image has a pixel left to win."""
         return not self._unfinished
 
-    def start(self, random: bool, purpose: str = "start-0", *, radius: float | None = None) -> Deltas:
+    def start(self, random: bool, purpose: str = "start-0", *, radius: float | PerImage | None = None) -> Deltas:
         """Return zero, or draw from the ball by seed and image id only."""
         images, length = self.batch.images, self.threat.radius if radius is None else radius
         if not random:
             return torch.zeros_like(images)
         draw = uniform(images, self.batch.ids, self.seed, purpose)
-        return self.feasible.project(
-            length * (draw if self.threat.norm == "linf" else self.feasible.steepest(draw)), length
-        )
+        draw = draw if self.threat.norm == "linf" else self.feasible.steepest(draw)
+        return self.feasible.project((per_image(length) if isinstance(length, Tensor) else length) * draw, length)
 
     def look(
         self,

@@ -57,6 +57,11 @@ class SmallestTracker:
         self.score = torch.where(better, score, self.score)
         self.delta = torch.where(per_image(better), delta, self.delta)
 
+    def settle(self, delta: Float[Tensor, "b c h w"], size: Float[Tensor, " b"], success: Bool[Tensor, " b"]) -> None:
+        """Put these deltas in place of what was kept."""
+        self.delta = torch.where(per_image(success), delta, self.delta)
+        self.score = torch.where(success, size.double(), self.score)
+
     def forget_failures(self) -> None:
         """Put the clean image in place of every delta that does not do enough."""
         self.delta = torch.where(per_image(self.success), self.delta, 0)
