@@ -56,9 +56,9 @@ def warm(name: str, source: Path) -> Iterator[tuple[Specs, int]]:
     yield [{"attack": "warm", "source": str(source)}], 0
 
 
-def standing(name: str, source: Path) -> Iterator[tuple[Specs, int]]:
+def remaining(name: str, source: Path) -> Iterator[tuple[Specs, int]]:
     """The pixels that stand attacked without the others, then all again."""
-    yield [{"attack": "warm", "source": str(source), "climbs": ["standing-error", "sharp-error", "sharp-iou"]}], 0
+    yield [{"attack": "warm", "source": str(source), "climbs": ["remaining-error", "sharp-error", "sharp-iou"]}], 0
 
 
 def next_best(name: str, source: Path) -> Iterator[tuple[Specs, int]]:
@@ -75,7 +75,7 @@ EFFORTS: dict[str, Callable[[str, Path], Iterator[tuple[Specs, int]]]] = {
     "steps": longer,
     "restarts": restarts,
     "warm": warm,
-    "standing": standing,
+    "remaining": remaining,
     "next-best": next_best,
     "published": published,
 }

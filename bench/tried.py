@@ -36,7 +36,7 @@ class Climb:
 
     def loss(self, view: View) -> Tensor:
         """The figure from its first sharpness on."""
-        self.wrong = ~view.standing
+        self.wrong = ~view.remaining
         error = self.figure == "error"
         return expected_error(view, self.first, LAST) if error else -soft_miou(view, self.first, LAST)
 

@@ -32,7 +32,7 @@ def sharp_iou(view: View) -> Float[Tensor, " b"]:
     return -soft_miou(view, SHARP, LAST)
 
 
-@losses.register("standing-error")
+@losses.register("remaining-error")
 def standing_error(view: View) -> Pixels:
     """The annealed error of the pixels that stood when the climb began, and of no other."""
     return ~view.past.first * expected_error(view, SHARP, LAST)

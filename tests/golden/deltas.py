@@ -7,7 +7,7 @@ import torch
 from segstress.attacks import attacks
 from segstress.core import stream
 from segstress.testing import toy_batch, toy_model
-from segstress.testing.trial import RADIUS, attack_of, perturb, standing
+from segstress.testing.trial import RADIUS, attack_of, perturb, remaining
 
 STEPS = {"damage": 8, "smallness": 40}
 Facts = dict[str, list[float]]
@@ -33,7 +33,7 @@ def facts(name: str) -> dict[str, Facts]:
         delta = (result.images - batch.images).flatten(1)
         directions = torch.randn((3, delta.shape[1]), generator=stream(0, "golden", "directions"), dtype=delta.dtype)
         found[result.goal] = {
-            "right": standing(model, batch, result.images).tolist(),
+            "right": remaining(model, batch, result.images).tolist(),
             "size": [round(value, 10) for value in result.size.tolist()],
             "delta": [round(value, 10) for value in (delta @ directions.T).flatten().tolist()],
             "forwards": perturbed.forwards.tolist(),

@@ -155,11 +155,11 @@ def test_margins_of_standing_pixels_are_those_of_the_kept_images(done):
         sample, seen = data.read(row["image"]), torch.from_numpy(images[f"{row['goal']}|{row['image']}"])
         with torch.no_grad():
             clean, after = (lead(model(each[None])[0], sample.labels) for each in (sample.image, seen))
-        standing = after[after > 0] / clean.abs().mean()
-        assert row["correct"] == len(standing)
+        remaining = after[after > 0] / clean.abs().mean()
+        assert row["correct"] == len(remaining)
         assert row["valid"] == sample.labels.numel()
         found = [row[f"margin_{share}"] for share in (10, 50, 90)]
-        assert found == pytest.approx(np.percentile(standing.numpy(), [10, 50, 90]).tolist(), rel=1e-4)
+        assert found == pytest.approx(np.percentile(remaining.numpy(), [10, 50, 90]).tolist(), rel=1e-4)
 
 
 def test_stored_results_verify(done):

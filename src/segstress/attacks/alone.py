@@ -1,4 +1,4 @@
-"""One object, or one pixel, attacked by itself with the whole budget: what a joint attack may have left standing."""
+"""One object, or one pixel, attacked by itself with the whole budget: what a joint attack may have left."""
 
 from __future__ import annotations
 

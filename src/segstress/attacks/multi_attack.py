@@ -1,4 +1,4 @@
-"""Several attacks on one region, each on what the others left standing."""
+"""Several attacks on one region, each on what the others left."""
 
 from __future__ import annotations
 

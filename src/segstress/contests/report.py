@@ -83,15 +83,15 @@ def _likeness(ranking: RankingReport, other: RankingReport) -> dict[str, Any]:
 
 def compare_rankings(folders: list[Path]) -> dict[str, dict[str, float]]:
     """Return Spearman's rank correlation of each ranking between competitions, such as those by other metrics."""
-    standings = {}
+    rankings = {}
     for folder in folders:
         path = folder / "report" / SUMMARY
         if not path.exists():
             raise BadInput(f"{folder} has not been ranked; run segstress mad rank first")
-        standings[folder.name] = json.loads(path.read_text())
-    first_name, first = next(iter(standings.items()))
+        rankings[folder.name] = json.loads(path.read_text())
+    first_name, first = next(iter(rankings.items()))
     correlations: dict[str, dict[str, float]] = {}
-    for name, other in list(standings.items())[1:]:
+    for name, other in list(rankings.items())[1:]:
         for ranking in set(first["rankings"]) & set(other["rankings"]):
             both = [document["rankings"][ranking] for document in (first, other)]
             common = sorted(set(both[0]) & set(both[1]))

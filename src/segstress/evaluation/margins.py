@@ -10,7 +10,7 @@ from torch import Tensor
 from ..core import Batch
 from .rows import Row
 
-QUANTILES = (10, 50, 90)  # percent of the standing pixels
+QUANTILES = (10, 50, 90)  # percent of the remaining pixels
 
 
 def mean_margin(logits: Tensor, batch: Batch) -> Tensor:
@@ -23,7 +23,7 @@ def mean_margin(logits: Tensor, batch: Batch) -> Tensor:
 
 
 def margins(logits: Tensor, prediction: Tensor, batch: Batch, unit: Tensor) -> list[Row]:
-    """Return, for every image, quantiles of its standing pixels' margins in its own unit; none where none stands."""
+    """Return, for every image, quantiles of its remaining pixels' margins in its own unit; none where none remains."""
     leads = _margins(logits, batch.labels) / unit[:, None, None]
     right = batch.valid & (prediction == batch.labels)
     return [_quantiles(lead[pixels].cpu().numpy()) for lead, pixels in zip(leads, right, strict=True)]

@@ -147,7 +147,7 @@ def _candidates(counts: np.ndarray, answered: np.ndarray) -> np.ndarray:
 
 
 def _complete(counts: np.ndarray, answered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Fill holes in counts, the attack of lowest accuracy standing in for no candidate; return whose they are too."""
+    """Fill holes in counts, the attack of lowest accuracy in the place of no candidate; return whose they are too."""
     candidates = _candidates(counts, answered)
     by_accuracy = _values(counts, answered, image_accuracy).argmin(0)
     owner = np.where(candidates, np.arange(len(counts))[:, None], by_accuracy)

@@ -19,7 +19,7 @@ from ..metrics.counts import predict
 from .settings import check_settings
 from .smallness import check_finds_small, check_orders_thresholds, check_tells_failure
 from .toys import linear_model, smallest_radius, toy_batch, toy_model
-from .trial import RADIUS, attack_of, perturb, standing
+from .trial import RADIUS, attack_of, perturb, remaining
 
 Check = Callable[[Algorithm], None]
 
@@ -72,14 +72,14 @@ def check_harms(algorithm: Algorithm) -> None:
     model = toy_model()
     batch = toy_batch(model)
     draws = [uniform(batch.images, batch.ids, 0, f"harm-{number}").sign() for number in range(10)]
-    chance = torch.stack([standing(model, batch, (batch.images + RADIUS * draw).clamp(0, 1)) for draw in draws])
-    clean = standing(model, batch, batch.images)
+    chance = torch.stack([remaining(model, batch, (batch.images + RADIUS * draw).clamp(0, 1)) for draw in draws])
+    clean = remaining(model, batch, batch.images)
     for result in perturb(attack_of(algorithm), model, batch).results:
-        assert (standing(model, batch, result.images) <= clean).all(), f"worse than clean for goal {result.goal}"
+        assert (remaining(model, batch, result.images) <= clean).all(), f"worse than clean for goal {result.goal}"
     before = torch.minimum(clean, chance.amin(0))
     radius = RADIUS if algorithm.seeks == "damage" else math.inf
     result = perturb(attack_of(algorithm, radius), model, batch).results[0]
-    after = standing(model, batch, result.images)
+    after = remaining(model, batch, result.images)
     assert (after < before).all(), f"no more harm than chance: {before.tolist()} -> {after.tolist()} pixels right"
 
 
@@ -100,7 +100,7 @@ def check_returns_best(algorithm: Algorithm) -> None:
         handle = model.register_forward_hook(partial(_watch, batch, seen))
         result = perturb(attack_of(algorithm), model, batch).results[0]
         handle.remove()
-        returned = int(standing(model, batch, result.images))
+        returned = int(remaining(model, batch, result.images))
         assert returned == min(seen), f"returned {returned} pixels right, but saw an iterate with {min(seen)}"
 
 
@@ -184,7 +184,7 @@ def check_reaches(algorithm: Algorithm) -> None:
         image = batch.pick([index])
         result = perturb(attack_of(algorithm, algorithm.reaches * radius), model, image).results[0]
         allowed = int(image.valid.sum()) - math.ceil(0.99 * int(image.valid.sum()))
-        left = int(standing(model, image, result.images))
+        left = int(remaining(model, image, result.images))
         assert left <= allowed, f"{left} pixels right at {algorithm.reaches} times the optimum, {allowed} allowed"
 
 

@@ -80,7 +80,7 @@ def check_leads_away_from_the_label(loss: Loss) -> None:
     own = slope.gather(1, view.labels[:, None])[:, 0]
     rivals = slope.gather(1, view.rivals[:, None])[:, 0]
     assert slope.any(), "it has no slope"
-    change = (rivals - own)[view.standing].sum()
+    change = (rivals - own)[view.remaining].sum()
     assert change > 0, f"raising it changes the lead of rivals over right labels by {float(change):g}"
 
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from ..attacks import Algorithm
 from ..core import Batch
 from .toys import linear_model, scaled_batch, toy_batch
-from .trial import attack_of, perturb, standing
+from .trial import attack_of, perturb, remaining
 
 
 def check_finds_small(algorithm: Algorithm) -> None:
@@ -30,7 +30,7 @@ def check_finds_small(algorithm: Algorithm) -> None:
 
 def _won(model: nn.Module, batch: Batch, images: Tensor) -> float:
     """Return the smallest share of wrong pixels of an image, by a fresh forward pass."""
-    return float((1 - standing(model, batch, images) / batch.valid.flatten(1).sum(1)).min())
+    return float((1 - remaining(model, batch, images) / batch.valid.flatten(1).sum(1)).min())
 
 
 def check_orders_thresholds(algorithm: Algorithm) -> None:

@@ -20,7 +20,7 @@ def attack_of(algorithm: Algorithm, radius: float = RADIUS, norm: Norm = "linf",
     return Attack(algorithm=algorithm, **given)  # type: ignore[arg-type]
 
 
-def standing(model: nn.Module, batch: Batch, images: Tensor) -> Tensor:
+def remaining(model: nn.Module, batch: Batch, images: Tensor) -> Tensor:
     """Return valid pixels still right, by a fresh forward pass."""
     with torch.no_grad():
         return ((predict(model(images)) == batch.labels) & batch.valid).flatten(1).sum(1)

@@ -44,9 +44,9 @@ def test_rivals_are_the_classes_whose_border_is_nearest():
     steepness = torch.cdist(weights, weights, p=1)[batch.labels].movedim(-1, 1)
     radii = (logits.gather(1, batch.labels[:, None]) - logits) / steepness
     nearest = radii.nan_to_num(nan=torch.inf).argmin(1)
-    standing = batch.valid & (logits.argmax(1) == batch.labels)
-    assert torch.equal(rivals[standing], nearest[standing])
-    assert (nearest != logits.scatter(1, batch.labels[:, None], -torch.inf).argmax(1))[standing].any()
+    remaining = batch.valid & (logits.argmax(1) == batch.labels)
+    assert torch.equal(rivals[remaining], nearest[remaining])
+    assert (nearest != logits.scatter(1, batch.labels[:, None], -torch.inf).argmax(1))[remaining].any()
     assert problem.forwards.tolist() == [1 + 2 * 7] * 2
     assert problem.backwards.tolist() == [7] * 2
 

@@ -167,17 +167,17 @@ def test_sparing_leaves_out_the_hardest_pixels_of_each_image_by_its_own_area():
 
 
 def test_success_is_decided_in_integers():
-    standing, aimed = torch.tensor([1.0, 1.0, 2.0, 0.0], dtype=torch.float64), torch.tensor([100, 99, 200, 0])
-    assert suffices(standing, aimed, 0.99).tolist() == [True, False, True, True]
+    remaining, aimed = torch.tensor([1.0, 1.0, 2.0, 0.0], dtype=torch.float64), torch.tensor([100, 99, 200, 0])
+    assert suffices(remaining, aimed, 0.99).tolist() == [True, False, True, True]
 
 
 def test_smallest_keeps_harm_until_success_and_size_afterwards():
     tracker, aimed = SmallestTracker(torch.zeros(1, 1, 1, 1), 0.9), torch.tensor([10])
     seen = [(5, 0.1), (3, 0.5), (4, 0.2), (1, 0.9), (0, 1.0), (1, 0.4), (9, 0.01)]  # pixels left, size
     kept = []
-    for standing, size in seen:
+    for remaining, size in seen:
         tracker.show(
-            torch.tensor([standing], dtype=torch.float64), aimed, torch.tensor([size]), torch.full((1, 1, 1, 1), size)
+            torch.tensor([remaining], dtype=torch.float64), aimed, torch.tensor([size]), torch.full((1, 1, 1, 1), size)
         )
         kept.append((round(float(tracker.delta), 3), bool(tracker.success)))
     assert kept == [(0.1, False), (0.5, False), (0.5, False), (0.9, True), (0.9, True), (0.4, True), (0.4, True)]

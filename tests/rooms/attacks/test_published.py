@@ -278,8 +278,8 @@ def bisect(name, model, batch, enough, rounds, steps, starts):
 
 def test_of_iterates_that_win_as_much_a_round_keeps_the_newest():
     most = _Most(torch.zeros(2, 1, 1, 1))
-    for step, standing in enumerate(([3.0, 3.0], [3.0, 4.0])):
-        effect = Effect(torch.tensor(standing), torch.zeros(2), torch.zeros(2), torch.tensor([False, False]))
+    for step, remaining in enumerate(([3.0, 3.0], [3.0, 4.0])):
+        effect = Effect(torch.tensor(remaining), torch.zeros(2), torch.zeros(2), torch.tensor([False, False]))
         look = Look(torch.zeros(2, 1, 1, 1), torch.zeros(2), torch.zeros(2), lambda effect=effect: effect)
         most.show(torch.full((2, 1, 1, 1), 1.0 + step), look, torch.tensor([True, True]))
     assert most.delta.flatten().tolist() == [2.0, 1.0]

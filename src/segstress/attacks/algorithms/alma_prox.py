@@ -85,10 +85,10 @@ class _Prices:
     def __call__(self, view: View) -> Pixels:
         """Return the loss whose gradient is that of the penalty: the constraint times its price."""
         attack, aim = self.attack, view.aim
-        standing = view.standing.flatten(1).sum(1).double()
-        success = suffices(standing, aim.flatten(1).sum(1), self.enough)[:, None, None]
+        remaining = view.remaining.flatten(1).sum(1).double()
+        success = suffices(remaining, aim.flatten(1).sum(1), self.enough)[:, None, None]
         self.scale = torch.where(success, self.scale / 1.02, self.scale / 0.98).clamp(0.1, 1)
-        self.won |= ~view.standing
+        self.won |= ~view.remaining
         differentiated = attack.unit == "differentiated"
         constraint = self.scale * logit_ratio(view, differentiated=differentiated, tolerance=attack.tolerance)
         now = constraint.detach()

@@ -70,4 +70,4 @@ class _Wanted:
         counts = count(view.prediction, view.labels, view.aim, view.logits.shape[1])
         self.iou = image_miou(counts).to(view.logits)
         (label,) = view.of(view.labels)
-        return view.standing * label * (1 if view.targeted else -1)
+        return view.remaining * label * (1 if view.targeted else -1)

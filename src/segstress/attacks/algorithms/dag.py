@@ -19,7 +19,7 @@ from ..search.problem import Problem
 @attacks.register("dag-auto")
 @settings
 class DAG:
-    """Steps along the summed margins of standing pixels (Xie et al. 2017, arXiv:1703.08603).
+    """Steps along the summed margins of remaining pixels (Xie et al. 2017, arXiv:1703.08603).
 
     Ours are steps that grow until they do enough, and the best delta where none does."""
 

@@ -95,15 +95,15 @@ class _Most:
     """Of one round, each image's iterate with the most pixels won, the newest of equals."""
 
     def __init__(self, delta: Tensor) -> None:
-        self.delta, self.standing = delta, delta.new_full((len(delta),), torch.inf)
+        self.delta, self.remaining = delta, delta.new_full((len(delta),), torch.inf)
         self.success = torch.zeros(len(delta), dtype=torch.bool, device=delta.device)
 
     def show(self, delta: Tensor, look: Look, active: Tensor) -> None:
         """Offer one iterate."""
-        standing = look.effect().standing.to(self.standing)
-        better = active & (standing <= self.standing)
+        remaining = look.effect().remaining.to(self.remaining)
+        better = active & (remaining <= self.remaining)
         self.delta = torch.where(per_image(better), delta, self.delta)
-        self.standing = torch.where(better, standing, self.standing)
+        self.remaining = torch.where(better, remaining, self.remaining)
         self.success = self.success | (active & look.success)
 
 

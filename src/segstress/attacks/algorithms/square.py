@@ -29,7 +29,7 @@ class Square:
     area: Annotated[float, Field(gt=0, le=1)] = 0.8  # of the first squares, as a share of the image
 
     def run(self, problem: Problem) -> Float[Tensor, "b c h w"]:
-        """Search from vertical stripes; ties in pixels are decided by the margin of those still standing."""
+        """Search from vertical stripes; ties in pixels are decided by the margin of those that remain."""
         images, ids, radius = problem.batch.images, problem.batch.ids, problem.threat.radius
         signs = uniform(images[:, :, :1], ids, problem.seed, "square-0").sign().expand_as(images)
         best = problem.peek(radius * signs, "masked-margin")

@@ -18,21 +18,21 @@ def cross_entropy(view: View) -> Pixels:
 
 @losses.register("masked-ce")
 def masked_cross_entropy(view: View) -> Pixels:
-    """Return the cross-entropy of the pixels still standing only (Croce et al. 2024, arXiv:2306.12941)."""
-    return view.standing * cross_entropy(view)
+    """Return the cross-entropy of the pixels that remain only (Croce et al. 2024, arXiv:2306.12941)."""
+    return view.remaining * cross_entropy(view)
 
 
 @losses.register("masked-ce-balanced")
 def balanced_masked_cross_entropy(view: View) -> Pixels:
-    """Return the cross-entropy of standing pixels, rare classes weighing more: an attack on mIoU (arXiv:2306.12941)."""
+    """Return masked cross-entropy, rare classes weighing more: an attack on mIoU (arXiv:2306.12941)."""
     return view.balance * masked_cross_entropy(view)
 
 
 @losses.register("segpgd")
 def balanced_cross_entropy(view: View) -> Pixels:
-    """Move the weight of cross-entropy from standing to all pixels (SegPGD, Gu et al. 2022, arXiv:2207.12391)."""
+    """Move the weight of cross-entropy from remaining to all pixels (SegPGD, Gu et al. 2022, arXiv:2207.12391)."""
     share = view.progress / 2
-    return (share + (1 - 2 * share) * view.standing) * cross_entropy(view)
+    return (share + (1 - 2 * share) * view.remaining) * cross_entropy(view)
 
 
 @losses.register("cospgd")

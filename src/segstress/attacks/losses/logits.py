@@ -21,8 +21,8 @@ def cosine(view: View) -> Pixels:
 
 @losses.register("masked-spherical")
 def masked_spherical(view: View) -> Pixels:
-    """Return minus the cosine of logits and one-hot label on pixels still standing (SEA-MSL, arXiv:2306.12941v1)."""
-    return view.standing * (cosine(view) - 1)
+    """Return minus the cosine of logits and one-hot label on pixels that remain (SEA-MSL, arXiv:2306.12941v1)."""
+    return view.remaining * (cosine(view) - 1)
 
 
 @losses.register("cosine-global")
@@ -49,8 +49,8 @@ def clipped_margin(view: View) -> Pixels:
 
 @losses.register("masked-margin")
 def masked_margin(view: View) -> Pixels:
-    """Return the margin of the pixels still standing only (Carlini & Wagner 2017, arXiv:1608.04644)."""
-    return view.standing * margin(view)
+    """Return the margin of the pixels that remain only (Carlini & Wagner 2017, arXiv:1608.04644)."""
+    return view.remaining * margin(view)
 
 
 @losses.register("dlr")

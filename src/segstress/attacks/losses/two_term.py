@@ -11,7 +11,7 @@ from .view import Pixels, View, losses
 
 @losses.register("two-term")
 def two_term(view: View) -> Pixels:
-    """Return cross-entropy, half its weight on standing, half on fallen pixels (released code of arXiv:2504.01632).
+    """Return cross-entropy, half its weight on remaining, half on fallen pixels (released code of arXiv:2504.01632).
 
     As released, each half is divided by the number of such pixels in the whole image, aimed at or not: pixels that
     earlier attacks have fooled and this one gives back make what still stands weigh less.
@@ -25,12 +25,12 @@ def two_term(view: View) -> Pixels:
 @losses.register("two-term-aimed")
 def two_term_aimed(view: View) -> Pixels:
     """Return the two terms of arXiv:2504.01632, each divided by its number of aimed pixels."""
-    return _halves(view, view.standing, view.aim & ~view.standing)
+    return _halves(view, view.remaining, view.aim & ~view.remaining)
 
 
-def _halves(view: View, standing: Bool[Tensor, "b h w"], fallen: Bool[Tensor, "b h w"]) -> Pixels:
+def _halves(view: View, remaining: Bool[Tensor, "b h w"], fallen: Bool[Tensor, "b h w"]) -> Pixels:
     values = functional.cross_entropy(view.logits, view.labels, reduction="none")
-    return values * (standing / _number(standing) + fallen / _number(fallen)) / 2
+    return values * (remaining / _number(remaining) + fallen / _number(fallen)) / 2
 
 
 def _number(pixels: Tensor) -> Int64[Tensor, "b 1 1"]:

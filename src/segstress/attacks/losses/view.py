@@ -52,14 +52,14 @@ class View:
         return predict(self.logits.detach(), check=self.check)
 
     @cached_property
-    def standing(self) -> Mask:
+    def remaining(self) -> Mask:
         """Pixels still to be won: right, or not yet at the goal."""
         return self.aim & ((self.prediction != self.labels) if self.targeted else (self.prediction == self.labels))
 
     @cached_property
     def past(self) -> Past:
         """Which pixels this and the earlier looks have won; only looks whose loss asks for it are remembered."""
-        won = self.aim & ~self.standing
+        won = self.aim & ~self.remaining
         return Past(won, won) if self.recall is None else self.recall(won)
 
     @cached_property

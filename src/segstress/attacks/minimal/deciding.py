@@ -28,7 +28,7 @@ class DecidingError:
     def __init__(self, enough: float) -> None:
         self.enough = enough
         self.classes = 0  # known after the first look
-        self.rivals: Int64[Tensor, "b h w"] | None = None  # what standing pixels aim at; none = any other class
+        self.rivals: Int64[Tensor, "b h w"] | None = None  # what remaining pixels aim at; none = any other class
 
     def __call__(self, view: View) -> Pixels:
         """Return one minus the sharpened probability of the label, where a pixel stands against its rival alone."""
@@ -40,7 +40,7 @@ class DecidingError:
         if self.rivals is None:
             return side * error
         rival, label = view.of(self.rivals, view.labels)
-        return torch.where(view.standing, (sharpness * (rival - label)).sigmoid(), error)
+        return torch.where(view.remaining, (sharpness * (rival - label)).sigmoid(), error)
 
 
 @torch.no_grad()

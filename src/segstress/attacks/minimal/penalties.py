@@ -43,7 +43,7 @@ def penalty_slope(constraint: Pixels, strength: Pixels, multiplier: Pixels, *, r
     """Differentiate the penalty m c + m s c^2 + s^2 c^3 / 6 above zero, m c / (1 - max(s, 1) c) below.
 
     The published code has m c instead of m as the first term above zero (`released`), so that pixels that are hardly
-    standing are hardly pushed."""
+    remaining are hardly pushed."""
     c, s, m = constraint, strength, multiplier
     above = (m * c if released else m) + 2 * m * s * c + s.square() * c.square() / 2
     below = m / (1 - s.clamp(min=1) * c).square()

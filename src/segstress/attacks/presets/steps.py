@@ -42,9 +42,7 @@ attacks.preset(
 )
 # Ours: RP-PGD itself also moves prototypes of the network's features, which no logits tell.
 attacks.preset("pgd-rp", PGD, "PGD on cross-entropy by region (region loss of RP-PGD, AAAI 2025)", loss="region")
-attacks.preset(
-    "pgd-masked", PGD, "PGD on the pixels still standing (masked loss of arXiv:2306.12941)", loss="masked-ce"
-)
+attacks.preset("pgd-masked", PGD, "PGD on the pixels that remain (masked loss of arXiv:2306.12941)", loss="masked-ce")
 
 # The single attacks of the region-aware multi-attack.
 REGION = {"steps": 50, "step": 4 / 255, "random_start": False, "keep": "last"}

@@ -22,7 +22,7 @@ class History:
         self._scores.append(score)
 
     def traces(self) -> tuple[dict[int, int], ...]:
-        """Return for each image forwards -> pixels standing, at round numbers of forwards and at its last."""
+        """Return for each image forwards -> pixels remaining, at round numbers of forwards and at its last."""
         if not self._scores:
             return ()
         forwards, scores = torch.stack(self._forwards, dim=1), torch.stack(self._scores, dim=1).cpu()

@@ -15,7 +15,7 @@ from .feasible import Deltas, PerImage
 class Effect(NamedTuple):
     """What the predictions of a look were worth; images left out have won, and beat no score."""
 
-    standing: PerImage  # pixels still to be won
+    remaining: PerImage  # pixels still to be won
     miou: PerImage
     damage: PerImage
     success: Bool[Tensor, " b"]

@@ -26,7 +26,7 @@ class Seen(NamedTuple):
 class Tally(NamedTuple):
     """What its predictions were worth to the attacker."""
 
-    standing: Float[Tensor, " n"]  # pixels still to be won
+    remaining: Float[Tensor, " n"]  # pixels still to be won
     miou: Float[Tensor, " n"]
 
 
@@ -46,10 +46,10 @@ def read(
 @torch.no_grad()
 def tally(view: View, *, miou: bool) -> Tally:
     """Count what still stands, and the overlap where it is wanted."""
-    standing = view.standing.flatten(1).sum(1).double()
+    remaining = view.remaining.flatten(1).sum(1).double()
     if not miou:
-        return Tally(standing, torch.zeros_like(standing))
-    return Tally(standing, image_miou(count(view.prediction, view.labels, view.aim, view.logits.shape[1])))
+        return Tally(remaining, torch.zeros_like(remaining))
+    return Tally(remaining, image_miou(count(view.prediction, view.labels, view.aim, view.logits.shape[1])))
 
 
 def _total(loss: str | Loss | None, view: View) -> Float[Tensor, " n"]:

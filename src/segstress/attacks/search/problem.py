@@ -199,26 +199,26 @@ class Problem:
 
     def _effect(self, views: list[View], indices: list[int]) -> Effect:
         wanted = self.seeks == "damage" or bool(self._trackers)
-        standing, miou = mean([tally(view, miou=wanted) for view in views])
+        remaining, miou = mean([tally(view, miou=wanted) for view in views])
         whole, aimed = len(self.batch), select(self.aimed, indices)
-        won = 1 - (standing / aimed.clamp(min=1)).to(self.batch.images)
+        won = 1 - (remaining / aimed.clamp(min=1)).to(self.batch.images)
         return Effect(
-            standing=spread(standing, indices, whole, fill=torch.inf),
+            remaining=spread(remaining, indices, whole, fill=torch.inf),
             miou=spread(miou, indices, whole, fill=torch.inf),
             damage=spread(won, indices, whole, fill=1.0),
-            success=spread(suffices(standing, aimed, self.threat.enough), indices, whole, fill=True),
+            success=spread(suffices(remaining, aimed, self.threat.enough), indices, whole, fill=True),
         )
 
     def _remember(self, delta: Deltas, effect: Effect) -> None:
         """Show the iterate to the trackers where it lies inside the threat's ball, and let finished images go."""
         size = self.feasible.size(delta)
         for smallest in self._smallest.values():
-            smallest.show(effect.standing, self.aimed, size, delta)
+            smallest.show(effect.remaining, self.aimed, size, delta)
         if not self._trackers:
             return
         inside = size <= self.threat.radius * (1 + 1e-6)
         for goal, tracker in self._trackers.items():
-            tracker.show(effect.miou if goal == "miou" else effect.standing, delta, inside)
+            tracker.show(effect.miou if goal == "miou" else effect.remaining, delta, inside)
         first = next(iter(self._trackers.values()))
         if not self.targeted:
             self.history.note(self.forwards, first.score)

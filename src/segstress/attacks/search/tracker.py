@@ -46,13 +46,13 @@ class SmallestTracker:
 
     def show(
         self,
-        standing: Float[Tensor, " b"],
+        remaining: Float[Tensor, " b"],
         aimed: Int64[Tensor, " b"],
         size: Float[Tensor, " b"],
         delta: Float[Tensor, "b c h w"],
     ) -> None:
         """Offer one delta an image."""
-        score = torch.where(suffices(standing, aimed, self.enough), size.double(), self._longest + 1 + standing)
+        score = torch.where(suffices(remaining, aimed, self.enough), size.double(), self._longest + 1 + remaining)
         better = score <= self.score if self.newest else score < self.score
         self.score = torch.where(better, score, self.score)
         self.delta = torch.where(per_image(better), delta, self.delta)
@@ -67,9 +67,9 @@ class SmallestTracker:
         self.delta = torch.where(per_image(self.success), self.delta, 0)
 
 
-def suffices(standing: Float[Tensor, " b"], aimed: Int64[Tensor, " b"], enough: float) -> Bool[Tensor, " b"]:
+def suffices(remaining: Float[Tensor, " b"], aimed: Int64[Tensor, " b"], enough: float) -> Bool[Tensor, " b"]:
     """Tell whether a share `enough` of the pixels is won; of whole numbers, so that rounding cannot decide."""
-    enough_won: Bool[Tensor, " b"] = shares.suffices(aimed - standing.double(), aimed, enough)
+    enough_won: Bool[Tensor, " b"] = shares.suffices(aimed - remaining.double(), aimed, enough)
     return enough_won
 
 
