@@ -12,6 +12,7 @@ import pytest
 
 from segstress.contests.compete import begin
 from segstress.contests.plan import read_contest
+from segstress.contests.stream_work import units_of
 
 ROOT = Path(__file__).parents[3]
 
@@ -31,8 +32,9 @@ def test_an_actor_comes_to_what_a_unit_comes_to(bench, tmp_path: Path) -> None:
     pool = bench.write(tmp_path / "pool", 5)
     contest = read_contest({"models": bench.MODELS, "pool": f"parquet:{pool}", "scale": "none"})
     work = bench.work_of(begin(contest, tmp_path / "run", streamed=True))
-    stem, _, faults = work(tuple(contest.data().ids()))
-    unit = work.empty().load(work.path(stem).read_bytes())
+    (only,) = units_of(contest.data())
+    done, faults = work(only)
+    unit = work.empty().load(work.path(done.stem).read_bytes())
     answer = bench.Looker(work)(pq.read_table(next(pool.iterdir())))
     actor = work.empty().load(answer["total"][0])
     assert faults == []
