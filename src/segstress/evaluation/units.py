@@ -49,9 +49,9 @@ class ChainUnits:
         """Which of its units are not done, by their places."""
         return np.unique(np.flatnonzero(self.wanted) // self.size)
 
-    def unit(self, place: int) -> Unit:
+    def unit(self, index: int) -> Unit:
         """Return one of those that are not done."""
-        start = self.size * place
+        start = self.size * index
         stop = min(start + self.size, len(self.ids))
         batches = (self._some(self.wanted, low, min(low + self.batch, stop)) for low in range(start, stop, self.batch))
         steps = tuple(
@@ -59,7 +59,7 @@ class ChainUnits:
         )
         images = self._some(self.wanted, start, stop)
         finished = {id_: self.finished[id_] for id_ in images if id_ in self.finished}
-        return Unit(steps, tuple(filter(None, batches)), finished, self.first + place)
+        return Unit(steps, tuple(filter(None, batches)), finished, self.first + index)
 
     def _some(self, which: np.ndarray, start: int, stop: int) -> tuple[str, ...]:
         return tuple(compress(self.ids[start:stop], which[start:stop]))

@@ -120,7 +120,7 @@ class PartProcess:
 
         Those of parts that have not begun are left to them, unless `everything` is needed before the run can go on."""
         while units := self._look(find):
-            left = undone = self._undone(step, {unit.number: place for place, unit in enumerate(units)})
+            left = undone = self._undone(step, {unit.number: index for index, unit in enumerate(units)})
             while left:
                 yield self._claimed(step, units, left, everything=everything)
                 left, begun = self._undone(step, left), self._begun()
@@ -150,7 +150,7 @@ class PartProcess:
     def _undone(self, step: str, places: Mapping[int, int]) -> dict[int, int]:
         """Return the numbers of units that nobody has done, with where they are among those that were missing."""
         done = self.leases.done()
-        return {number: place for number, place in places.items() if self._name(step, number) not in done}
+        return {number: index for number, index in places.items() if self._name(step, number) not in done}
 
     def _look(self, find: Callable[[], Sequence[U]]) -> Sequence[U]:
         self._pull()
