@@ -147,6 +147,7 @@ def test_plug_ins_may_be_added_to_a_competition(begun, tmp_path: Path) -> None:
     assert len(reopen(Path("run")).names) == 3
 
 
+@pytest.mark.slow
 def test_the_demo_takes_options_of_a_run(segstress) -> None:
     said = segstress("mad", "demo", "--count", 10, "--threads", 2, "--shard-size", 5, "--out", "run", *FAST)
     assert said.code == 0, said.err

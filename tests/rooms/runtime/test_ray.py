@@ -81,6 +81,7 @@ def test_a_unit_of_which_workers_die_again_and_again_is_given_up(tmp_path):
     assert (tmp_path / "run" / "lost.txt").read_text() == "the worker died 3 times while it was worked on"
 
 
+@pytest.mark.slow
 def test_a_unit_that_waits_for_a_slow_worker_is_given_to_an_idle_one(tmp_path):
     """The first worker is slow; what waited for it is answered before it, and done once."""
     answers = list(Ray(Cluster(2)).map(Sleeping(tmp_path / "run", slow=0, seconds=9), range(6)))
