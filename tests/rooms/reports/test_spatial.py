@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from segstress.reports.local.ensemble import Step, drawing, reversed_roles, swee
 from segstress.reports.local.ensemble import headline as trade_off
 from segstress.reports.local.figures import DRAWINGS
 from segstress.reports.local.page import OUTLINE, leaner, outlined, write_local
+from segstress.reports.local.placements import placements
 from segstress.reports.local.positions import positions
 from segstress.reports.local.strikes import fooling_region, strike_strips
 from segstress.reports.local.tables import attacked, common, masks, overview, scores
@@ -323,6 +325,25 @@ class TestAttackFigures:
         assert [drawing.name for drawing in drawings(list(self.struck(number=1)))] == []
 
 
+def test_two_positions_are_compared_on_the_same_images():
+    def struck(position, missed):
+        box = regions.build({"kind": "box", "position": position, "height": 8, "width": 8})
+        result = spot(goal="cumulative-1", number=1, steps=5, place=box)
+        result.perturbed["outside"][:, 0, 0] -= missed
+        return result
+
+    (row,) = placements([struck("centre", [1, 2]), struck("top-left", [1, 2])]).rows
+    line, first, second, loss, same, difference = row
+    assert (line, first, second) == ("m", "centre", "top-left")
+    assert loss == same
+    assert loss.high - loss.low > 0.01
+    assert difference.value == difference.low == difference.high == 0, "the images weigh alike in both"
+    (other,) = placements([struck("centre", [2, 2]), struck("top-left", [1, 2])]).rows
+    assert other[-1].value == pytest.approx(other[3].value - other[4].value)
+    assert other[-1].value > 0
+    assert placements([struck("centre", [1, 2]), replace(struck("top-left", [1, 2]), data="another")]).rows == ()
+
+
 def test_a_map_of_places_is_the_mean_over_what_was_done_there():
     def slid(left, hits, severity):
         place = regions.build({"kind": "rectangle", "top": 0, "left": left})
@@ -385,6 +406,7 @@ def test_the_mean_of_results_is_weighed_by_the_same_images():
 def test_the_verdict_names_every_model_and_what_is_not_whole():
     text = verdict([spot((3, 0), model="a"), spot((1, 0), model="b")])
     assert text.index("a has ") < text.index("b has ")
+    assert re.search(r" % \([^)]+ to [^)]+\) inside of it", text), "a loss without its interval says too much"
     marked = {point.name: point.good for point in points([spot()], None, 2)}
     assert marked == {"Looked at": True, "INCOMPLETE": False}
 

@@ -6,46 +6,13 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-import numpy as np
-
-from ...results.local import HEADLINE, LocalResult, mean_rce
-from ..kit.drawing import INK, PERCENT, Drawing, canvas, strokes
-from .curves import LOST, band, banded, curves, fit_view, lines_of, rce_axis
+from ...results.local import LocalResult, mean_rce
+from ..kit.drawing import Drawing, canvas
+from .curves import band, banded, curves, fit_view, rce_axis
+from .placements import placements_drawing
 from .positions import positions_drawing
 
 RING = re.compile(r"distance-(\d+)-(\d+|inf)")
-
-
-def placements(results: Sequence[LocalResult]) -> Iterator[Drawing]:
-    """Draw RCE outside of a box for each position of it (arXiv:2504.01632, figure 9)."""
-    lines = lines_of(
-        [result for result in results if result.final and result.position], "position", lambda result: result.position
-    )
-    if not lines:
-        return
-    figure, (axis,) = canvas(1.3 + 0.3 * len(lines))
-    values = {
-        position: [
-            mean_rce([result for result in members if result.position == position], HEADLINE, "outside")
-            for members in lines.values()
-        ]
-        for position in dict.fromkeys(result.position for members in lines.values() for result in members)
-    }
-    for number, (position, stroke) in enumerate(zip(values, strokes(len(values)), strict=True)):
-        across = np.array([(point.value, point.low, point.high) for point in values[position]]).reshape(-1, 3)
-        rows = np.arange(len(lines)) + 0.5 * ((number + 0.5) / len(values) - 0.5)  # side by side within the line
-        reach = np.nan_to_num(np.abs(across[:, 1:] - across[:, :1]).T)
-        axis.errorbar(across[:, 0], rows, xerr=reach, fmt="o", ms=5, color=stroke["color"], label=position)
-    axis.set_yticks(range(len(lines)), list(lines))
-    axis.axvline(0, color=INK, linewidth=0.5)  # or small differences would look large
-    axis.set(xlabel="RCE outside, %", ylim=(len(lines) - 0.5, -0.5))
-    axis.xaxis.set_major_formatter(PERCENT)
-    figure.legend(loc="outside upper right", ncols=len(values))
-    caption = (
-        f"{LOST} outside of the attacked box, for each position of it; mean over the other settings. Bars: 95 %"
-        " intervals over images."
-    )
-    yield Drawing("placements", "Centre and corner", caption, figure)
 
 
 def distances(results: Sequence[LocalResult]) -> Drawing | None:
@@ -103,7 +70,7 @@ DRAWINGS: dict[str, Callable[[Sequence[LocalResult]], Drawing | Iterator[Drawing
     "steps": lambda results: curves(_final_squares(results), "steps"),
     "side": lambda results: curves(_final_squares(results), "side"),
     "eps": lambda results: curves(_final_squares(results), "eps"),
-    "placements": placements,
+    "placements": placements_drawing,
     "distances": distances,
     "positions": positions_drawing,
 }

@@ -13,6 +13,7 @@ from ..kit.table import Cell, Column, Rows, Table
 from .all_corruptions import all_corruptions
 from .common import common
 from .keys import KEYS, keys_of
+from .placements import placements
 from .positions import positions
 
 ZONES = ("inside", "outside", "all")
@@ -175,6 +176,7 @@ TABLES = {
     "all-corruptions": all_corruptions,
     "attacked": attacked,
     "common": common,
+    "placements": placements,
     "positions": positions,
     "masks": masks,
     "scores": scores,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ...results.local import HEADLINE, LocalResult
+from ...results.local import HEADLINE, NOTHING, LocalResult
 from ...results.record import RunRecord
 from ..kit.naming import percent, plural
 from ..kit.verdict import Point, bounds, completeness, cost, sealed
@@ -33,8 +33,8 @@ def verdict(results: Sequence[LocalResult]) -> str:
         if math.isnan(clean.value):
             sentences.append(f"Nothing could be measured of {model}.")
             continue
-        inside = worst.rce(HEADLINE, "inside")
-        there = "" if math.isnan(inside) or zone == "all" else f", {percent(inside)} % inside of it"
+        inside = worst.rce_interval(HEADLINE, "inside") if zone == "outside" else NOTHING
+        there = "" if math.isnan(inside.value) else f", {bounds(inside)} inside of it"
         sentences.append(
             f"{model} has {bounds(clean)} of class-mean accuracy on clean images; at worst it loses"
             f" {bounds(worst.rce_interval(HEADLINE, zone))} of that {WHERE[zone]}{there}, under {_short(worst)}"
