@@ -48,7 +48,10 @@ def stream(
 
     if contest.scale == "pool":
         progress.warn(FIRST_PASS)
-        bounds = take(None)[0].shares.bounds()
+        total, faults = take(None)
+        if not sharing.complete:  # quartiles of a part of the pool would be wrong ones
+            return None, total, faults
+        bounds = total.shares.bounds()
     else:
         bounds = fixed_bounds(contest, len(entrants), vocabulary)
     total, faults = take(bounds)

@@ -19,6 +19,7 @@ from segstress.contests.plan import read_contest
 from segstress.contests.stream_work import LOST, StreamWork
 from segstress.data import load, tar
 from segstress.runtime import Progress, RunOptions
+from segstress.runtime.sharing import SoleProcess
 
 ALONE = RunOptions(workers=1)
 SHARDS = "abcdef"
@@ -121,3 +122,14 @@ def test_shards_that_workers_die_of_are_counted(tmp_path: Path, pool: Path, monk
     assert "b: workers died of it" in faults[0]
     _, again, _ = competition.stream(QUIET, ALONE)
     assert again.counters == total.counters
+
+
+def test_no_quartiles_are_taken_of_a_part_of_the_pool(
+    tmp_path: Path, pool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    competition = started(tmp_path / "mad", pool, "pool")
+    monkeypatch.setattr(SoleProcess, "complete", False)
+    selection, _, _ = competition.stream(QUIET, ALONE)
+    assert selection is None
+    assert not (tmp_path / "mad" / "index.parquet").exists()
+    assert {path.name.partition("-")[0] for path in (tmp_path / "mad" / "stream").iterdir()} == {"shares"}
