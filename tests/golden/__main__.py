@@ -7,19 +7,20 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import deltas, tables
-from .stored import FOLDER, stored_deltas, stored_tables
+from . import changes, deltas, tables
+from .stored import CHANGES, DELTAS, FOLDER, stored, stored_tables
 
 
 def main() -> int:
     renew = "--renew" in sys.argv
     wrong: list[str] = []
-    facts = {name: deltas.facts(name) for name in deltas.names()}
-    if renew:
-        (FOLDER / "deltas.json").write_text(json.dumps(facts, indent=0) + "\n")
-    else:
-        before = stored_deltas()
-        wrong += [f"attack {name}" for name in sorted({*facts, *before}) if facts.get(name) != before.get(name)]
+    for what, made, path in (("attack", deltas, DELTAS), ("corruption", changes, CHANGES)):
+        facts = {name: made.facts(name) for name in made.names()}
+        if renew:
+            path.write_text(json.dumps(facts, indent=0) + "\n")
+        else:
+            before = stored(path)
+            wrong += [f"{what} {name}" for name in sorted({*facts, *before}) if facts.get(name) != before.get(name)]
     for name in tables.RUNS:
         with tempfile.TemporaryDirectory() as folder:
             made = tables.make(name, Path(folder))

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
+DELTAS, CHANGES = FOLDER / "deltas.json", FOLDER / "changes.json"
 
 
-def stored_deltas() -> dict[str, Any]:
-    """What each attack made when it was stored."""
-    return json.loads((FOLDER / "deltas.json").read_text())
+def stored(path: Path) -> dict[str, Any]:
+    """What each attack or corruption made when it was stored."""
+    return json.loads(path.read_text())
 
 
 def stored_tables(name: str) -> dict[str, str]:

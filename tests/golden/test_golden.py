@@ -9,18 +9,18 @@ import re
 import pytest
 
 from . import deltas, tables
-from .stored import stored_deltas, stored_tables
+from .stored import DELTAS, stored, stored_tables
 
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def test_every_attack_is_stored():
-    assert sorted(stored_deltas()) == sorted(deltas.names())
+    assert sorted(stored(DELTAS)) == sorted(deltas.names())
 
 
-@pytest.mark.parametrize("name", sorted(stored_deltas()))
+@pytest.mark.parametrize("name", sorted(stored(DELTAS)))
 def test_delta_is_as_stored(name):
-    before, after = stored_deltas()[name], deltas.facts(name)
+    before, after = stored(DELTAS)[name], deltas.facts(name)
     assert sorted(before) == sorted(after)
     for goal, facts in before.items():
         for fact, values in facts.items():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 import torch
-from pydantic import Field
+from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from ..core import (
@@ -46,6 +47,12 @@ class Corrupt:
     parts: ClassVar[str] = ""
     channels: ClassVar[int] = 3  # colours
 
+    @model_validator(mode="after")
+    def _check(self) -> Corrupt:
+        if self.apply == "patches" and not isinstance(self.region, Rectangles):
+            raise BadInput("apply=patches needs a region made of rectangles, such as patches or box; or apply=whole")
+        return self
+
     @property
     def name(self) -> str:
         """Its name in tables."""
@@ -58,8 +65,8 @@ class Corrupt:
 
     @property
     def curve_point(self) -> CurvePoint:
-        """Which corruption, and how severe."""
-        return CurvePoint(corruptions.name(self.corruption), self.severity)
+        """Which corruption, how it is applied, and how severe."""
+        return CurvePoint(" ".join([corruptions.name(self.corruption), *self._ways()]), self.severity)
 
     def passes(self) -> tuple[int, int]:
         """Count none: it does not look at the model."""
@@ -71,19 +78,22 @@ class Corrupt:
         words = [corruptions.name(self.corruption), f"{self.severity:g}"]
         if self.region is not None:
             words += ["in", regions.name(self.region)]
+        return " ".join([*words, *self._ways()])
+
+    def _ways(self) -> Iterator[str]:
+        """Name what is not as usual, beside severity and region."""
         if self.apply == "patches":
-            words.append("by patch")
+            yield "by patch"
         if self.stage == "network":
-            words.append("after resizing")
+            yield "after resizing"
         if self.reference_size is not None:
-            words.append(f"at scale {self.reference_size}")
-        return " ".join(words)
+            yield f"at scale {self.reference_size}"
 
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
         """Return the corrupted images, and the zones inside and outside of what was touched."""
         region = None if self.region is None else self.region.mask(batch, seed)
-        if self.apply == "patches":
-            altered = Altered(self._by_patch(batch, seed), region)
+        if self.apply == "patches" and isinstance(self.region, Rectangles):
+            altered = Altered(self._by_patch(self.region, batch, seed), region)
         else:
             altered = self._alter(batch.images, batch.ids, seed)
             if region is not None:
@@ -95,12 +105,10 @@ class Corrupt:
         zones = {} if altered.touched is None else distance_zones(altered.touched, self.distances)
         return Perturbed(results=(result,), forwards=nothing, backwards=nothing, zones=zones)
 
-    def _by_patch(self, batch: Batch, seed: int) -> Tensor:
+    def _by_patch(self, region: Rectangles, batch: Batch, seed: int) -> Tensor:
         """Corrupt each patch as if it were an image, with draws of its own."""
-        if not isinstance(self.region, Rectangles):
-            raise BadInput("apply=patches needs a region made of rectangles, such as patches or box")
         images = batch.images.clone()
-        for index, (id_, rectangles) in enumerate(zip(batch.ids, self.region.boxes(batch, seed), strict=True)):
+        for index, (id_, rectangles) in enumerate(zip(batch.ids, region.boxes(batch, seed), strict=True)):
             for rows, columns in rectangles:
                 part = f"/patch-{rows.start}-{columns.start}"
                 crop = batch.images[index : index + 1, :, rows, columns]

@@ -46,6 +46,10 @@ class Corruption(ABC):
         """Return the degraded images inside [0, 1]."""
         return Altered(self.degrade(images, level, draws).clamp(0, 1).to(images.dtype))
 
+    def level(self, severity: float) -> Level:
+        """Return the parameters of a whole severity."""
+        return self.levels[int(severity) - 1]
+
     def scaled(self, level: Level, factor: float) -> Level:
         """Return the same strength for images that are `factor` times as large."""
         return tuple(
@@ -55,7 +59,17 @@ class Corruption(ABC):
 
 @settings
 class LocalEffect(Corruption):
-    """A corruption of part of the image: a layer laid over it, opaque where `alpha` is 1."""
+    """A corruption of part of the image: a layer laid over it, opaque where `alpha` is 1.
+
+    Its parameters are such that 0 of each is nothing laid over it."""
+
+    def level(self, severity: float) -> Level:
+        """Return the parameters of any severity, so that the touched part has no jump between two whole ones."""
+        below, share = math.floor(severity), severity - math.floor(severity)
+        least = self.levels[below - 1] if below else (0.0,) * len(self.levels[0])
+        if not share:
+            return least
+        return tuple((1 - share) * low + share * high for low, high in zip(least, self.levels[below], strict=True))
 
     @abstractmethod
     def layer(self, images: Images, level: Level, draws: Draws) -> tuple[Images, Map]:
@@ -88,7 +102,8 @@ def alter(
 ) -> Altered:
     """Corrupt at any severity from 0 (nothing) to 5; between two whole ones, blend what both make of the same draws.
 
-    All severities share an image's draws, so that damage grows with severity in one piece."""
+    All severities share an image's draws, so that damage grows with severity in one piece. Local effects are not
+    blended: their own parameters go from one severity to the next, and with them the part that they touch."""
     if not MILDEST <= severity <= STRONGEST:
         raise BadInput(f"severity: expected a number from {MILDEST} to {STRONGEST}, found {severity:g}")
     if images.ndim != 4 or images.shape[1] != 3 or not images.is_floating_point():
@@ -99,18 +114,18 @@ def alter(
     factor = min(images.shape[-2:]) / reference_size if reference_size else 1.0
     purpose = f"corruption/{corruptions.spec(corruption)['kind']}{part}"
 
-    def at(whole: int) -> Altered:
-        if whole == 0:
-            nowhere = torch.zeros_like(images[:, 0], dtype=torch.bool)
-            return Altered(images, nowhere if isinstance(corruption, LocalEffect) else None)
-        level = corruption.scaled(corruption.levels[whole - 1], factor)
+    local = isinstance(corruption, LocalEffect)
+
+    def at(strength: float) -> Altered:
+        if strength == 0:
+            return Altered(images, torch.zeros_like(images[:, 0], dtype=torch.bool) if local else None)
+        level = corruption.scaled(corruption.level(strength), factor)
         return corruption.alter(images, level, Draws.of(ids, seed, purpose, images.device))
 
-    if float(severity).is_integer():
-        return at(int(severity))
+    if local or float(severity).is_integer():
+        return at(severity)
     below, above = at(math.floor(severity)), at(math.ceil(severity))
-    touched = None if below.touched is None or above.touched is None else below.touched | above.touched
-    return Altered(torch.lerp(below.images, above.images, severity - math.floor(severity)), touched)
+    return Altered(torch.lerp(below.images, above.images, severity - math.floor(severity)))
 
 
 def _longer(value: float, factor: float) -> float:

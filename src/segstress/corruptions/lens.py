@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 import torch
@@ -36,16 +37,18 @@ class LensDirt(LocalEffect):
 @corruptions.register("raindrops")
 @settings
 class Raindrops(LocalEffect):
-    """Drops on the lens, each showing the scene small and upside down."""
+    """Drops on the lens, each showing the scene small and upside down; heavier rain adds drops to those there are."""
 
     levels: ClassVar[tuple[Level, ...]] = ((4,), (8,), (14,), (22,), (32,))  # drops
 
     def layer(self, images: Images, level: Level, draws: Draws) -> tuple[Images, Map]:
         """Return a blurred scene seen through the nearest drop, dark at its rim."""
         height, width = images.shape[-2:]
-        size, number = min(height, width), int(level[0])
-        centres = draws.uniform(number, 2) * torch.tensor([height, width], device=images.device)
-        radii = size * draws.uniform(number, low=0.02, high=0.08)
+        size, most = min(height, width), self.levels[-1][0]
+        grown = level[0] - torch.arange(math.ceil(level[0]), device=images.device)  # below 1: the last drop, growing
+        drops = draws.uniform(int(most), 3)[:, : len(grown)]
+        centres = drops[..., :2] * torch.tensor([height, width], device=images.device)
+        radii = size * (0.02 + 0.06 * drops[..., 2]) * grown.clamp(max=1)
         offsets, reach = _nearest(centres, radii, height, width)
         turned = -0.8 * offsets  # a drop shows most of the scene, turned by half a circle
         scene = gaussian_blur(images, size / 128)

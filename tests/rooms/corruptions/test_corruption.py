@@ -7,6 +7,7 @@ import torch
 
 from segstress.core import BadImage, BadInput, stream
 from segstress.corruptions import alter, corruptions
+from segstress.corruptions.corruption import LocalEffect
 
 NAMES = [name for name in corruptions.names() if name != "frost"]  # frost needs photographs
 IDS = ("one", "two", "three")
@@ -72,21 +73,55 @@ def test_seed_and_image_choose_the_draw(name):
     assert not torch.equal(first, altered(name, images, 5, seed=1, ids=IDS[:2]).images), "two seeds, one draw"
 
 
+LOCAL = [name for name in NAMES if isinstance(corruptions.build(name), LocalEffect)]
+EVERYWHERE = [name for name in NAMES if name not in LOCAL]
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_severity_nought_is_identity_and_fractions_lie_between(name):
+def test_severity_nought_is_identity(name):
     images = pictures()
     assert torch.equal(altered(name, images, 0).images, images)
+
+
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_fractions_lie_between(name):
+    images = pictures()
     one, two = (altered(name, images, severity).images for severity in (1, 2))
     assert torch.allclose(altered(name, images, 0.5).images, (images + one) / 2, atol=1e-6)
     assert torch.allclose(altered(name, images, 1.25).images, 0.75 * one + 0.25 * two, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVERYWHERE)
 def test_a_curve_over_severities_has_no_jump(name):
     images = pictures()
     below, whole, above = (altered(name, images, severity).images for severity in (1.999, 2, 2.001))
     assert (whole - below).abs().max() < 0.002
     assert (above - whole).abs().max() < 0.002
+
+
+@pytest.mark.parametrize("name", LOCAL)
+@pytest.mark.parametrize("whole", [1, 2, 3, 4])
+def test_neither_a_local_effect_nor_its_part_jumps_at_a_whole_severity(name, whole):
+    images = pictures(192, 192)  # 144 blocks, and small steps of a drop's edge
+    below, at, above = (altered(name, images, severity) for severity in (whole - 0.001, whole, whole + 0.001))
+    for near in (below, above):
+        assert ((near.images - at.images).abs() > 0.02).float().mean() < 0.005
+        assert (near.touched != at.touched).float().mean() < 0.005
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_between_two_whole_severities_a_local_effect_is_between_them(name):
+    images = pictures(192, 192)
+    shares = [float(altered(name, images, severity).touched.float().mean()) for severity in (2, 2.5, 3)]
+    changes = [float((altered(name, images, severity).images - images).abs().mean()) for severity in (2, 2.5, 3)]
+    assert shares == sorted(shares)
+    assert changes == sorted(set(changes)), "nothing grew"
+
+
+def test_heavier_rain_adds_drops_to_those_there_are():
+    lighter, heavier = (altered("raindrops", pictures(96, 96), severity).touched for severity in (2, 3))
+    assert not (lighter & ~heavier).any()
+    assert heavier.sum() > lighter.sum()
 
 
 @pytest.mark.parametrize("name", NAMES)
