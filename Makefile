@@ -1,15 +1,18 @@
 PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := dev,torchvision,smp,hf,onnx,mmseg,tiff,judge,ray
-# The embedded checkpoints: normal ones, those that begin with them, and normal ones from other seeds.
+# The embedded checkpoints: normal ones, those that begin with them, and those that the findings rest on: normal ones of
+# three seeds, and trainings that differ in one thing, of the same seeds.
 NORMAL := cnn-normal transformer-normal unet-normal cnn-normal-no-grain
 ROBUST := cnn-pgd-at-50 cnn-pgd-at-100 cnn-segpgd-at-100 cnn-ddc-at transformer-pgd-at-100 cnn-pgd-at-50-no-grain
-SEEDED := $(foreach seed,1 2,cnn-normal-seed-$(seed) transformer-normal-seed-$(seed))
-# Trainings that differ in one thing, three seeds each, for the findings.
-MATCHED := $(foreach kind,pgd-at-50 segpgd-at-50 pgd-at-100 segpgd-at-100 annealed-at,\
-  $(foreach seed,0 1 2,matched-$(kind)-seed-$(seed)))
-MATCHED_PIR := $(foreach seed,0 1 2,matched-pir-at-seed-$(seed))
-ZOO := $(addprefix zoo-,$(NORMAL) $(ROBUST) $(SEEDED) $(MATCHED) $(MATCHED_PIR))
+SEEDS := 3 4 5
+seeded = $(foreach plan,$(1),$(foreach seed,$(SEEDS),$(plan)-seed-$(seed)))
+SEEDED := $(call seeded,cnn-normal transformer-normal cnn-normal-no-grain)
+MATCHED := $(call seeded,$(addprefix matched-,pgd-at-50 segpgd-at-50 pgd-at-100 segpgd-at-100 annealed-at))
+MATCHED_NO_GRAIN := $(call seeded,matched-pgd-at-50-no-grain)
+MATCHED_PIR := $(call seeded,matched-pir-at)
+MATCHED_CLEAN := $(call seeded,matched-clean-init-at)
+ZOO := $(addprefix zoo-,$(NORMAL) $(ROBUST) $(SEEDED) $(MATCHED) $(MATCHED_NO_GRAIN) $(MATCHED_PIR) $(MATCHED_CLEAN))
 
 BOARD_IMAGES ?= 4
 
@@ -104,17 +107,23 @@ $(addprefix zoo-,$(SEEDED)): zoo-%:
 	$(call TRAIN,$(firstword $(subst -seed-, ,$*)) --model 'compact:$(firstword $(subst -, ,$*))?seed=$(lastword $(subst -, ,$*))' \
 	  --seed $(lastword $(subst -, ,$*)))
 
-# A matched model of seed k begins with the normal network of that seed; those of PIR-AT with robust features alone.
+# A matched model of seed k begins with the normal network of that seed; two recipes with its features alone.
 plan_of = $(firstword $(subst -seed-, ,$(1)))
-seed_of = $(lastword $(subst -, ,$(1)))
-start_of = cnn-normal$(if $(filter-out 0,$(call seed_of,$(1))),-seed-$(call seed_of,$(1)))
+seed_of = $(lastword $(subst -seed-, ,$(1)))
+SEED = --seed $(call seed_of,$*)
+FRESH = $(SEED) --model 'compact:cnn?seed=$(call seed_of,$*)' --backbone compact:$(1)-seed-$(call seed_of,$*)
 
-$(addprefix zoo-,$(MATCHED)): zoo-%: zoo-cnn-normal zoo-cnn-normal-seed-1 zoo-cnn-normal-seed-2
-	$(call TRAIN,$(call plan_of,$*) --seed $(call seed_of,$*) --start compact:$(call start_of,$*))
+$(addprefix zoo-,$(MATCHED)): zoo-%: $(addprefix zoo-,$(call seeded,cnn-normal))
+	$(call TRAIN,$(call plan_of,$*) $(SEED) --start compact:cnn-normal-seed-$(call seed_of,$*))
 
-$(addprefix zoo-,$(MATCHED_PIR)): zoo-%: $(addprefix zoo-matched-pgd-at-100-seed-,0 1 2)
-	$(call TRAIN,$(call plan_of,$*) --seed $(call seed_of,$*) --model 'compact:cnn?seed=$(call seed_of,$*)' \
-	  --backbone compact:matched-pgd-at-100-seed-$(call seed_of,$*))
+$(addprefix zoo-,$(MATCHED_NO_GRAIN)): zoo-%: $(addprefix zoo-,$(call seeded,cnn-normal-no-grain))
+	$(call TRAIN,$(call plan_of,$*) $(SEED) --start compact:cnn-normal-no-grain-seed-$(call seed_of,$*))
+
+$(addprefix zoo-,$(MATCHED_PIR)): zoo-%: $(addprefix zoo-,$(call seeded,matched-pgd-at-100))
+	$(call TRAIN,$(call plan_of,$*) $(call FRESH,matched-pgd-at-100))
+
+$(addprefix zoo-,$(MATCHED_CLEAN)): zoo-%: $(addprefix zoo-,$(call seeded,cnn-normal))
+	$(call TRAIN,$(call plan_of,$*) $(call FRESH,cnn-normal))
 
 clean:
 	rm -rf .venv runs dist site

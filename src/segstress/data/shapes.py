@@ -51,6 +51,7 @@ class Shapes(Dataset):
     positional: ClassVar = "split"
     split: Literal["train", "val", "test", "pool", "holdout", "final"] = "test"
     count: Annotated[int, Field(ge=1, le=1_000_000)] = 24
+    first: Annotated[int, Field(ge=0, le=MOST - 1_000_000)] = 0  # number of the first scene: others that none has seen
     size: SceneSize = 96  # pixels, or height x width
     grain: Annotated[float, Field(ge=0, le=1)] = 0.024  # 6.1/255; 0 switches it off
     border: PixelsOrNone = 0  # pixels on each side of an object's outline that are void
@@ -71,7 +72,7 @@ class Shapes(Dataset):
 
     def ids(self) -> list[str]:
         """Return split and running number."""
-        return [f"{self.split}-{number:05d}" for number in range(self.count)]
+        return [f"{self.split}-{number:05d}" for number in range(self.first, self.first + self.count)]
 
     def read(self, id: str) -> Sample:
         """Draw the scene anew from its own seed."""
@@ -100,5 +101,5 @@ class Shapes(Dataset):
         return draw_scene(random, sides, SHIFTED if split == "pool" else USUAL, self.grain)
 
     def _recipe(self) -> dict[str, Any]:
-        """Return the settings that decide on a scene; how many there are does not."""
-        return {key: value for key, value in datasets.spec(self).items() if key not in ("count", "resize")}
+        """Return the settings that decide on a scene; which and how many there are do not."""
+        return {key: value for key, value in datasets.spec(self).items() if key not in ("count", "first", "resize")}

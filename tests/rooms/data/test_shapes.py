@@ -44,6 +44,10 @@ def test_a_scene_depends_on_its_id_only() -> None:
     assert few.read("train-00001").source == many.read("train-00001").source
     assert few.read("train-00000").source != few.read("train-00001").source
     assert few.fingerprint() != many.fingerprint()
+    later = load("shapes:train?count=2&first=1")
+    assert later.ids() == ["train-00001", "train-00002"]
+    assert torch.equal(few.read("train-00001").image, later.read("train-00001").image)
+    assert few.read("train-00001").source == later.read("train-00001").source
 
 
 def test_splits_share_no_scene() -> None:
@@ -151,7 +155,7 @@ def test_pool_is_shifted() -> None:
     assert spread["pool"] > 1.5 * spread["test"]
 
 
-@pytest.mark.parametrize("query", ["count=0", "size=4", "size=96x", "grain=-1", "border=-1"])
+@pytest.mark.parametrize("query", ["count=0", "first=-1", "size=4", "size=96x", "grain=-1", "border=-1"])
 def test_impossible_settings_are_refused(query: str) -> None:
     with pytest.raises(BadInput, match=r"greater than or equal|such as 96 or 96x128"):
         load(f"shapes:test?{query}")
