@@ -93,3 +93,12 @@ def test_targets_that_cannot_be_had_are_refused_in_one_line(segstress, folder, t
     said = searched(segstress, folder[1], target)
     assert said.code == 2
     assert sum(line.startswith("segstress:") for line in said.err.splitlines()) == 1
+
+
+def test_a_map_that_fits_no_image_is_named_where_every_search_failed(segstress, folder, tmp_path):
+    Image.fromarray(np.full((16, 20), 26, np.uint8)).save(tmp_path / "raw.png")
+    said = searched(segstress, folder[1], "map:raw.png")
+    assert said.code == 2
+    assert "failed on every image" in said.err
+    assert "found 26" in said.err
+    assert "made by segstress minimal" not in said.err

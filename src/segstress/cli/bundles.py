@@ -173,9 +173,9 @@ def _check(hints: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     """Refuse names that nothing registers, while torch is not loaded yet."""
     for name, hint in hints.items():
         value = given.get(name)
-        if value and hint in (options.Model, options.SomeModel):
+        if value and hint in (options.Model, options.SomeModel, options.OneModel):
             check_names("model", value)
-        elif value and hint in (options.Data, options.SomeData):
+        elif value and hint in (options.Data, options.SomeData, options.OneData):
             check_names("dataset", value)
         elif value and hint == options.Attacks:
             check_names("attack", value.split(","))

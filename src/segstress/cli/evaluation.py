@@ -14,6 +14,7 @@ from . import options
 from .bundles import AttackOptions, EvaluationOptions
 from .console import console, duration, show_grid, show_json, show_summary, show_table
 from .minimal import present_searches
+from .protocols import naming
 from .running import Presented, carry_out
 from .spatial_run import present_damage
 
@@ -32,6 +33,7 @@ def run(
     model: options.SomeModel = None,
     data: options.SomeData = None,
     weights: options.Weights = None,
+    target: options.Target = None,
 ) -> None:
     """Carry out a plan, or a paper's protocol by its name (segstress list plans); run it again to resume.
 
@@ -39,14 +41,17 @@ def run(
 
     Example: segstress run plan.yaml --out runs/mine
     """
-    from ..planning.papers import named_plan
+    from ..planning.papers import named_plan, paper_at
 
-    settings, page = named_plan(plan, {**common.settings(), "models": model, "data": data, "weights": weights})
-    folder = common.out if plan.exists() else common.folder(plan.name)  # a protocol lies under its own name
-    if page == "study":
-        attack_and_report(settings, common, folder=folder)
-    else:
-        carry_out(settings, common, present_searches if page == "minimal" else present_damage, folder=folder)
+    protocol = paper_at(plan)
+    changes = {**common.settings(), "models": model, "data": data, "weights": weights, "target": target}
+    folder = common.folder(plan.name) if protocol else common.out  # a protocol lies under its own name
+    with naming(protocol.plan if protocol else {}, changes):
+        settings, page = named_plan(plan, changes)
+        if page == "study":
+            attack_and_report(settings, common, folder=folder)
+        else:
+            carry_out(settings, common, present_searches if page == "minimal" else present_damage, folder=folder)
 
 
 def attack(
@@ -74,17 +79,19 @@ def plan(
     Example: segstress plan --model compact:cnn-normal --data shapes:test --battery quick --eps 8/255
     """
     from ..planning.cost import estimate
-    from ..planning.papers import named_plan
+    from ..planning.papers import named_plan, paper_at
 
-    if plan:
-        answered = [option for option in attacks.typed() if option != "--weights"]
-        if answered:
-            raise typer.BadParameter(f"{', '.join(answered)}: {plan} says so itself; leave these out, or the plan")
-        given = {"models": model, "data": data, "weights": attacks.weights}
-        planned, _ = named_plan(plan, {**common.settings(), **given})
-    else:
-        planned = common.plan(models=model or [], data=data or [], **attacks.settings())
-    costs = estimate(planned, common.workers)
+    protocol = paper_at(plan) if plan else None
+    changes = {"models": model, "data": data, "weights": attacks.weights, "target": attacks.target}
+    with naming(protocol.plan if protocol else {}, changes):
+        if plan:
+            answered = [option for option in attacks.typed() if option not in ("--weights", "--target")]
+            if answered:
+                raise typer.BadParameter(f"{', '.join(answered)}: {plan} says so itself; leave these out, or the plan")
+            planned, _ = named_plan(plan, {**common.settings(), **changes})
+        else:
+            planned = common.plan(models=model or [], data=data or [], **attacks.settings())
+        costs = estimate(planned, common.workers)
     if common.as_json:
         show_json(list(map(asdict, costs)))
     else:

@@ -22,7 +22,7 @@ def index(
 ) -> None:
     """Begin a competition: look at every image of the pool, mark copies and unreadable files.
 
-    Example: segstress mad index --pool folder:photos?images=.&masks=none --model a --model b --out runs/mad
+    Example: segstress mad index --pool "folder:photos?images=.&masks=none" --model a --model b --out runs/mad
     """
     from ..contests.compete import begin
     from ..contests.plan import read_contest

@@ -38,8 +38,8 @@ Weights = Annotated[
     str | None,
     Option(
         "--weights",
-        help="Training split whose class frequencies balance attacks published so (sea, trying-harder), "
-        "e.g. shapes:train?count=500.",
+        "--class-weights",
+        help="Training split whose class frequencies balance attacks published so (sea), e.g. shapes:train?count=500.",
     ),
 ]
 Out = Annotated[
@@ -117,6 +117,8 @@ Folders = Annotated[list[Path], Argument(help="Folders of results, or addresses 
 SomePlanFile = Annotated[Path | None, Argument(help="YAML plan or a paper's by its name; or the options of attack.")]
 SomeModel = Annotated[list[str] | None, Option("--model", help="Model spec. Repeatable.")]
 SomeData = Annotated[list[str] | None, Option("--data", help="Dataset spec. Repeatable.")]
+OneModel = Annotated[list[str] | None, Option("--model", help="Model spec, one alone: in place of the protocol's.")]
+OneData = Annotated[list[str] | None, Option("--data", help="Dataset spec, one alone: in place of the protocol's.")]
 Exhaustive = Annotated[
     bool, Option("--exhaustive", help="Run a whole battery on every image; complete per-attack tables.")
 ]

@@ -1,20 +1,17 @@
-"""A paper's figures beside ours: what a finished run says, under the names that the published figures have."""
+"""What a finished run says, under the names that a paper's published figures have."""
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ..core import BadInput, format_radius
 from ..data import datasets
 from ..metrics.intervals import Interval, interval
-from ..planning.papers import Page, Paper
-from ..planning.published import Published, PublishedModel
-from ..reports.kit.table import Column, Rows, Table
+from ..planning.papers import Page
+from ..planning.published import PublishedModel
 from ..reports.minimal.tables import groups, median_bounds, unit
 from ..reports.study.assessment import Assessment, assess, metric_of
 from ..reports.study.figure_names import figures, selected_figures
@@ -22,65 +19,28 @@ from ..results.local import HEADLINE, LocalResult
 from ..results.local_results import read_local
 from ..results.minimal import MinimalResult, attack_name, read_minimal
 from ..results.run import Run
+from ..runtime import read_json
+from .deviation import UNKNOWN, Measure, Ours, split_of, target_of
 from .report import studies
 
 RANKING = "report/ranking.json"  # of a competition
-UNKNOWN = (math.nan, math.nan)  # bounds of what has none
+REMEDY = "write it anew: segstress mad rank <the competition's folder>"
 MIOU, STEPS, ATTACKS = "cmiou", 50, 3  # of the multi-attack's figures: metric, steps and attacks of figure 5
-Measure = Callable[[], Interval]  # made when it is asked for: bounds take time
-
-
-@dataclass(frozen=True)
-class Ours:
-    """What a run says, and of what."""
-
-    figures: Mapping[str, Measure]
-    images: int = 0  # 0 = not counted
-    data: str = ""  # label of the dataset
-    kinds: frozenset[str] = field(default_factory=frozenset)  # of its datasets, such as voc-512
-
-
-def compare(paper: Published, model: PublishedModel, ours: Ours, protocol: Paper | None = None) -> Table:
-    """Tabulate each published figure, ours and how far ours is from it; empty where the run has none."""
-    columns = (
-        Column("figure", "Figure"),
-        Column("published", "Published", "number"),
-        Column("source", "Source"),
-        Column("ours", "Ours", "number"),
-        Column("low", "From", "number"),
-        Column("high", "To", "number"),
-        Column("deviation", "Deviation", "number"),
-        Column("images", "Images", "count"),
-        Column("data", "Data"),
-    )
-    rows: Rows = tuple(_row(ours, *figure) for figure in paper.figures(model))
-    note = " ".join(["Deviation: ours minus published; from, to: 95 % interval of ours.", *_unlike(ours, protocol)])
-    return Table("published", paper.about, columns, rows, note)
-
-
-def _row(ours: Ours, name: str, value: float, source: str) -> tuple[str | float | int, ...]:
-    own = ours.figures[name]() if name in ours.figures else Interval(math.nan, *UNKNOWN)
-    return name, value, source, own.value, own.low, own.high, own.value - value, ours.images, ours.data
-
-
-def _unlike(ours: Ours, protocol: Paper | None) -> Iterable[str]:
-    """Say what makes a deviation tell little."""
-    if protocol is None:
-        return
-    kind = datasets.read(protocol.plan["data"])["kind"]
-    if ours.kinds != {kind}:
-        yield f"Another dataset: the protocol has {kind}, ours are of {ours.data}; deviations do not tell of the paper."
-    if ours.images < protocol.images:
-        yield f"Fewer images: {ours.images} of the protocol's {protocol.images}."
 
 
 def measured(folder: Path, page: Page) -> Ours:
-    """Return the figures of a run in the units of its paper."""
+    """Return the figures of a run, of one model on one dataset, in the units of its paper."""
     run = Run(folder)
-    kinds = frozenset(str(cell.data["kind"]) for cell in run.cells)
-    labels = ", ".join(dict.fromkeys(cell.names["data"] for cell in run.cells))
+    cell = run.cells[0]
     measures, images = OURS[page](run)
-    return Ours(measures, images, labels, kinds)
+    return Ours(
+        measures,
+        images,
+        model=cell.names["model"],
+        data=datasets.build(cell.data),
+        target=target_of(run.plan.target),
+        weights=split_of(run.plan.weights),
+    )
 
 
 def _studied(run: Run) -> tuple[dict[str, Measure], int]:
@@ -171,18 +131,50 @@ OURS: dict[str, Callable[[Run], tuple[dict[str, Measure], int]]] = {
 }
 
 
-def places(folder: Path) -> Ours:
-    """Return the places of a finished competition's models, by aggressiveness and resistance."""
-    path = folder / RANKING
+def places(folder: Path, published: PublishedModel, stand_ins: Mapping[str, str]) -> Ours:
+    """Return the places of a finished competition's models under the names of the paper's, or of those they stand for.
+
+    `stand_ins` has the names of ours by the paper's where they differ."""
+    ranks, images = _ranking(folder / RANKING)
+    theirs = list(dict.fromkeys(figure.partition(" ")[2] for figure in published.figures))
+    own = list(dict.fromkeys(model for by_model in ranks.values() for model in by_model))
+    both = f"the paper has {', '.join(theirs)}; {folder} has {', '.join(own)}"
+    for name, label in stand_ins.items():
+        if name not in theirs or label not in own:
+            raise BadInput(f"--name {name}={label}: expected a model of the paper's and one of ours: {both}")
+    named = {name: stand_ins.get(name, name) for name in theirs}
+    if not set(named.values()) & set(own):
+        raise BadInput(
+            f'none of our models has a name of the paper\'s; say by --name "{theirs[0]}=OURS" which is which: {both}'
+        )
+    ranked = [
+        (f"{measure} {name}", label, by_model[label])
+        for measure, by_model in ranks.items()
+        for name, label in named.items()
+        if label in by_model
+    ]
+    labels = {figure: label for figure, label, _ in ranked}
+    return Ours({figure: rank for figure, _, rank in ranked}, images, models=labels)
+
+
+def _ranking(path: Path) -> tuple[dict[str, dict[str, Measure]], int]:
+    """Read the places of all models by what they are ranked by, and how many images decided."""
     if not path.is_file():
         raise BadInput(
-            f"{path} does not exist; expected a finished competition of the paper's models under the paper's names:"
+            f"{path} does not exist; expected a finished competition of the paper's models:"
             " segstress mad index, mad predict, mad compare, mad select and mad rank, then --out <its folder>"
         )
-    ranking = json.loads(path.read_text())
-    ranks: dict[str, Measure] = {
-        f"{measure} {model}": partial(Interval, float(figures["rank"]), *map(float, figures.get("band", UNKNOWN)))
-        for measure, by_model in ranking["rankings"].items()
-        for model, figures in by_model.items()
-    }
-    return Ours(ranks, int(ranking.get("images", 0)))
+    ranking = read_json(path, REMEDY)
+    try:
+        ranks = {
+            measure: {model: _rank(stored) for model, stored in by_model.items()}
+            for measure, by_model in ranking["rankings"].items()
+        }
+        return ranks, int(ranking.get("images", 0))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"{path} is damaged: expected 'rankings' with the rank of every model; {REMEDY}") from error
+
+
+def _rank(stored: Mapping[str, Any]) -> Measure:
+    low, high = map(float, stored.get("band", UNKNOWN))
+    return partial(Interval, float(stored["rank"]), low, high)

@@ -50,10 +50,13 @@ def paper(name: str) -> Paper:
 def named_plan(source: Path, changes: Mapping[str, Any]) -> tuple[Plan, Page]:
     """Read a plan from a file, or that of a paper by its name, with another model, data ...; and the page for it."""
     given = {key: value for key, value in changes.items() if value not in (None, [])}
-    if source.suffix or source.exists():
-        return read_plan(source, given), "study"
-    protocol = paper(str(source))
-    return read_plan(protocol.plan, given), protocol.page
+    protocol = paper_at(source)
+    return (read_plan(protocol.plan, given), protocol.page) if protocol else (read_plan(source, given), "study")
+
+
+def paper_at(source: Path) -> Paper | None:
+    """Return the protocol of that name; none where it is the path of a user's own plan."""
+    return None if source.suffix or source.exists() else paper(str(source))
 
 
 def _folder() -> Traversable:

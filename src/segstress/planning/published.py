@@ -45,12 +45,21 @@ class Published:
                     raise BadInput(f"{name}: expected a value for each of {wanted} attacks, found {len(values)}")
         return self
 
-    def of(self, name: str | None) -> PublishedModel:
-        """Return the figures of one of its models, the first where none is named."""
-        wanted = name or next(iter(self.models))
-        if wanted not in self.models:
-            raise BadInput(f"--as: the paper prints no '{wanted}'; it has {', '.join(self.models)}")
-        return self.models[wanted]
+    def of(self, name: str) -> PublishedModel:
+        """Return the figures of one of its models."""
+        return self.models[self.name(name)]
+
+    def name(self, given: str | None) -> str:
+        """Return the name of one of its models, the first where none is given."""
+        name = given or next(iter(self.models))
+        if name not in self.models:
+            raise BadInput(f"--as: the paper prints no '{name}'; it has {', '.join(self.models)}")
+        return name
+
+    def rivals(self, wanted: PublishedModel) -> list[str]:
+        """Return its models that are the same network, trained in other ways, and the given one."""
+        same = (wanted.plan, wanted.model, wanted.network)
+        return [name for name, model in self.models.items() if (model.plan, model.model, model.network) == same]
 
     def figures(self, model: PublishedModel) -> Iterator[tuple[str, float, str]]:
         """Yield each figure of one of its models with the table that it stands in, single attacks last."""

@@ -9,15 +9,20 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.conftest import net
+from PIL import Image
+from tests.conftest import Said, net
 
 from segstress.cli import mad
 from segstress.core import BadInput
+from segstress.data import datasets
 from segstress.evaluation import evaluate
-from segstress.evaluation.reproduce import Ours, compare, measured
+from segstress.evaluation.deviation import Ours, compare, split_of, target_of
+from segstress.evaluation.reproduce import measured, places
 from segstress.metrics.intervals import Interval
 from segstress.planning.papers import paper, papers
 from segstress.planning.published import Published, PublishedModel, published, published_names
+from segstress.planning.weighting import class_weights
+from segstress.reports.kit.table import Table
 from segstress.results.run import Run
 from segstress.runtime import RunOptions
 
@@ -182,7 +187,7 @@ def test_a_single_attack_without_its_figure_is_refused() -> None:
 
 def test_attacks_are_compared_clean_and_at_each_radius(tmp_path: Path) -> None:
     found = measured(run(tmp_path / "run", "pgd?steps=2", eps=["4/255", "8/255"]), "study")
-    assert (found.images, found.data, found.kinds) == (2, "shapes-test", {"shapes"})
+    assert (found.images, found.model, found.data) == (2, "tiny", datasets.build(DATA))
     ours = {name: measure().value for name, measure in found.figures.items()}
     assert ours["8/255 accuracy of pgd(steps=2)"] >= ours["8/255 accuracy"]
     assert found.figures["8/255 accuracy"]().low <= ours["8/255 accuracy"] <= found.figures["8/255 accuracy"]().high
@@ -203,7 +208,7 @@ def test_searches_and_patches_are_compared_too(tmp_path: Path) -> None:
     snow = {"kind": "corrupt", "corruption": "snow", "severity": 3, "region": {"kind": "patches", "size": 8}}
     damaged = measured(run(tmp_path / "spatial", snow), "spatial").figures
     assert list(damaged) == ["clean", "snow 3 inside", "snow 3 outside"]
-    assert set(damaged) <= published("spatial").of(None).figures.keys()
+    assert set(damaged) <= published("spatial").of("segformer-b0").figures.keys()
 
 
 def test_a_multi_attack_is_compared_outside_of_its_square(tmp_path: Path) -> None:
@@ -221,25 +226,117 @@ def test_a_multi_attack_is_compared_outside_of_its_square(tmp_path: Path) -> Non
 def given(**values: float) -> Ours:
     """Two images of ours, with bounds one to either side."""
     figures = {name: partial(Interval, value, value - 1, value + 1) for name, value in values.items()}
-    return Ours(figures, 2, "shapes-test", frozenset({"shapes"}))
+    return Ours(figures, 2, "tiny", data=datasets.build(DATA))
+
+
+def records(table: Table) -> list[dict[str, object]]:
+    return [dict(zip([column.key for column in table.columns], row, strict=True)) for row in table.rows]
 
 
 def test_a_deviation_is_ours_minus_published_and_nothing_where_we_have_none() -> None:
-    model = PublishedModel(source="table 9", figures={"a": 2.0, "b": 1.0})
-    table = compare(Published(about="A paper", models={"mine": model}), model, given(a=2.5))
-    assert table.rows[0] == ("a", 2.0, "table 9", 2.5, 1.5, 3.5, 0.5, 2, "shapes-test")
-    assert [cell != cell for cell in table.rows[1][3:7]] == [True] * 4
+    model = PublishedModel(source="table 9", figures={"a": 2.0, "b": 1.0}, by_attack={"table 10": {"c": (3.0,)}})
+    table = compare(Published(about="A paper", attacks=("pgd",), models={"mine": model}), "mine", given(a=2.5))
+    first, *others = records(table)
+    assert first == {
+        "figure": "a",
+        "model": "mine",
+        "published": 2.0,
+        "source": "table 9",
+        "ours_model": "tiny",
+        "ours": 2.5,
+        "low": 1.5,
+        "high": 3.5,
+        "deviation": 0.5,
+        "images": 2,
+        "data": "shapes-test",
+    }
+    assert [row["figure"] for row in others] == ["b", "c of pgd"]
+    assert all(row[key] != row[key] for row in others for key in ("ours", "low", "high", "deviation"))
+    assert {(row["model"], row["ours_model"]) for row in others} == {("mine", "tiny")}
+    assert table.title == "A paper; mine, beside ours of tiny"
+    assert "2 of 3 figures have no counterpart." in table.note
+
+
+NORMAL = "voc-pspnet-normal"
+
+
+def note(ours: Ours, protocol: str = "trying-harder-voc-512") -> str:
+    return compare(published("trying-harder"), NORMAL, ours, paper(protocol)).note
 
 
 def test_fewer_images_or_others_than_the_protocols_are_said() -> None:
-    known, protocol = published("trying-harder"), paper("trying-harder-voc-512")
-    other = compare(known, known.of(None), given(), protocol).note
-    assert "Another dataset: the protocol has voc-512, ours are of shapes-test" in other
-    assert "Fewer images: 2 of the protocol's 1449." in other
-    all_of_it = Ours({}, 1449, "voc-512", frozenset({"voc-512"}))
-    note = compare(known, known.of(None), all_of_it, protocol).note
-    assert "Another" not in note
-    assert "Fewer" not in note
+    assert "Another dataset: the protocol has voc-val-short-512, ours has shapes-test; deviations do" in note(given())
+    assert "Fewer images: 2 of the protocol's 1449." in note(given())
+    assert "Fewer" not in note(Ours({}, 1449))
+
+
+@pytest.fixture
+def voc(tmp_path: Path) -> Path:
+    """Pascal VOC of one image, which both of its lists name, and not where the protocol has it."""
+    root = tmp_path / "elsewhere"
+    for place, name, mode in (("JPEGImages", "a.jpg", "RGB"), ("SegmentationClass", "a.png", "L")):
+        (root / place).mkdir(parents=True)
+        Image.new(mode, (24, 16)).save(root / place / name)
+    (root / "cls").mkdir()
+    (root / "cls/b.mat").touch()  # for SBD, of no image that a list names
+    (root / "ImageSets/Segmentation").mkdir(parents=True)
+    for split in ("train", "val"):
+        (root / "ImageSets/Segmentation" / f"{split}.txt").write_text("a")
+    return root
+
+
+@pytest.mark.parametrize(
+    ("spec", "line"),
+    [
+        ("voc-512:{root}", ""),
+        ("voc:{root}?resize=short-512", ""),
+        ("voc-512:{root}?sbd={root}", ""),
+        (
+            "voc-512:{root}?split=train",
+            "the protocol has voc-val-short-512 (split=val), ours has voc-train-short-512 (split=train);",
+        ),
+        (
+            "voc-512:{root}?resize=short-64",
+            "the protocol has voc-val-short-512 (resize=short-512), ours has voc-val-short-64 (resize=short-64);",
+        ),
+        (
+            "voc-512:{root}?void_as_background=true",
+            "voc-val-short-512 (void_as_background=False), ours has voc-val-short-512 (void_as_background=True);",
+        ),
+    ],
+)
+def test_the_protocols_dataset_is_known_wherever_it_lies(voc: Path, tmp_path: Path, spec: str, line: str) -> None:
+    plan = {"models": [f"{net('Tiny')}?classes=21"], "data": [spec.format(root=voc)], "perturbations": []}
+    evaluate(plan, tmp_path / "run", RunOptions(workers=1))
+    said = note(measured(tmp_path / "run", "study"))
+    assert line in said
+    assert ("Another dataset" in said) == bool(line)
+
+
+@pytest.mark.parametrize(
+    ("target", "line"),
+    [
+        ("majority-smooth:cityscapes-1024x2048:elsewhere?split=train", ""),
+        (3, "Another target: the protocol has majority of cityscapes-train-1024x2048, ours has class 3."),
+        (
+            "majority:cityscapes-1024x2048:elsewhere?split=train",
+            "majority of cityscapes-train-1024x2048 (smooth=33), ours has majority of cityscapes-train-1024x2048 (smoo",
+        ),
+    ],
+)
+def test_another_target_than_the_protocols_is_said(target: object, line: str) -> None:
+    said = note(Ours({}, 500, target=target_of(target)), "alma-prox-cityscapes-1024x2048-targeted")
+    assert line in said
+    assert ("Another target" in said) == bool(line)
+
+
+def test_other_class_weights_than_the_protocols_are_said() -> None:
+    split = "voc:elsewhere?split={}&sbd=there&void_as_background=true"
+    assert "Other class" not in note(Ours({}, weights=split_of(split.format("train_aug"))), "sea-voc-473")
+    said = note(Ours({}, weights=split_of(split.format("val"))), "sea-voc-473")
+    assert (
+        "Other class weights: the protocol has voc-train_aug (split=train_aug), ours has voc-val (split=val)." in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -251,20 +348,30 @@ def test_fewer_images_or_others_than_the_protocols_are_said() -> None:
 )
 def test_what_no_paper_has_is_refused(name: str, model: str | None, line: str) -> None:
     with pytest.raises(BadInput, match=line):
-        published(name).of(model)
+        published(name).name(model)
+
+
+AS = ("--as", "segformer-b0")
+
+
+def said_in_one_line(said: Said) -> str:
+    assert said.code == 2
+    return " ".join(said.err.replace("│", " ").split())
 
 
 def test_the_command_line_prints_both(segstress, tmp_path: Path) -> None:
     said = segstress(
-        *("reproduce", "spatial", "--model", f"{net('tiny')}?classes=7", "--data", DATA, "--limit", "1"),
+        *("reproduce", "spatial", *AS, "--model", f"{net('tiny')}?classes=7", "--data", DATA, "--limit", "1"),
         *("--workers", "1"),
     )
     assert said.code == 0, said.err
     assert "Published" in said.out
-    with (tmp_path / "runs/reproduce-spatial/published.csv").open() as file:
+    assert "segformer-b0, beside ours of tiny" in said.out
+    with (tmp_path / "runs/reproduce-spatial-segformer-b0/published.csv").open() as file:
         rows = {row["figure"]: row for row in csv.DictReader(file)}
     assert float(rows["clean"]["published"]) == 79.3
     assert (rows["clean"]["images"], rows["clean"]["source"]) == ("1", "table 1")
+    assert {(row["model"], row["ours_model"]) for row in rows.values()} == {("segformer-b0", "tiny")}
     assert float(rows["clean"]["deviation"]) == pytest.approx(float(rows["clean"]["ours"]) - 79.3, abs=1e-3)
 
 
@@ -290,10 +397,32 @@ def test_a_published_model_says_which_network_it_is(name: str, model: str, netwo
 
 
 def test_weights_for_a_network_that_comes_as_a_whole_are_refused(segstress) -> None:
-    said = segstress("reproduce", "spatial", "--data", DATA, "--weights", "some.pth")
+    said = segstress("reproduce", "spatial", *AS, "--data", DATA, "--weights", "some.pth")
     assert said.code == 2
     line = "takes no --weights; give yours as --model hf:FOLDER, a folder with its configuration and weights"
     assert line in " ".join(said.err.replace("│", " ").split())
+
+
+SEA = ("--as", "voc-upernet-convnext-t-at")
+
+
+@pytest.fixture
+def none_counted() -> None:
+    """Forget class weights of other tests, which had the protocols' splits where they look for them."""
+    class_weights.cache_clear()
+
+
+@pytest.mark.usefixtures("none_counted")
+def test_a_split_that_data_does_not_move_names_its_option(segstress) -> None:
+    said = segstress("reproduce", "sea", *SEA, "--data", DATA, "--model", "compact:cnn")
+    assert said.code == 2
+    assert "data/VOCdevkit/VOC2012" in said.err
+    assert "give yours by --class-weights" in said.err
+    given = ("--as", "voc-fcn-hr48", "--data", "voc-512:nowhere", "--model", "compact:cnn")
+    elsewhere = segstress("reproduce", "proximal-splitting", *given)
+    assert elsewhere.code == 2
+    assert "nowhere" in elsewhere.err
+    assert "give yours by" not in elsewhere.err
 
 
 def test_options_that_would_be_ignored_are_refused_by_name(segstress) -> None:
@@ -302,7 +431,7 @@ def test_options_that_would_be_ignored_are_refused_by_name(segstress) -> None:
     assert said.code == 2
     line = "--data, --model, --weights, --limit, --seed, --threads: the figures of mad are places"
     assert line in " ".join(said.err.replace("│", " ").split())
-    said = segstress("reproduce", "spatial", *options)
+    said = segstress("reproduce", "spatial", *AS, *options)
     assert said.code == 2
     assert "--weights are of the protocol's network; with --model say them there" in " ".join(
         said.err.replace("│", " ").split()
@@ -311,13 +440,95 @@ def test_options_that_would_be_ignored_are_refused_by_name(segstress) -> None:
 
 def test_it_takes_the_numerics_of_every_run(segstress, tmp_path: Path) -> None:
     said = segstress(
-        *("reproduce", "spatial", "--model", f"{net('tiny')}?classes=7", "--data", DATA, "--limit", "1"),
+        *("reproduce", "spatial", *AS, "--model", f"{net('tiny')}?classes=7", "--data", DATA, "--limit", "1"),
         *("--workers", "1", "--device", "cpu", "--threads", "2", "--batch-size", "3", "--keep-images"),
     )
     assert said.code == 0, said.err
-    plan = Run(tmp_path / "runs/reproduce-spatial").plan
+    plan = Run(tmp_path / "runs/reproduce-spatial-segformer-b0").plan
     assert (plan.numerics.threads, plan.numerics.batch_size, plan.keep_images) == (2, 3, True)
     assert plan.seed == 42, "the protocol's own"
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("spatial", *AS, "--target", "3"), "--target: spatial-localized-cityscapes-512x1024 has no such setting"),
+        (
+            ("trying-harder", "--as", NORMAL, "--target", "3", "--class-weights", "shapes:train"),
+            "--class-weights, --target: trying-harder-voc-512 has no such setting, so it would be ignored",
+        ),
+        (("proximal-splitting", "--as", "voc-fcn-hr48-targeted", "--class-weights", "x"), "--class-weights: alma-prox"),
+        (("spatial", *AS, "--model", "compact:cnn"), "--model: expected one, found 2: published figures are of one"),
+        (("spatial", *AS, "--data", DATA), "--data: expected one, found 2"),
+        (("spatial", *AS, "--name", "FCN=cnn"), "--name: it is for models of a competition (mad)"),
+    ],
+)
+def test_what_a_protocol_would_ignore_is_refused(segstress, words: tuple[str, ...], line: str) -> None:
+    said = segstress("reproduce", *words, "--data", DATA, "--model", "compact:cnn-normal")
+    assert line in said_in_one_line(said)
+
+
+def test_without_as_it_says_beside_which_model_ours_stands(segstress) -> None:
+    said = segstress("reproduce", "trying-harder", "--data", DATA, "--weights", "nowhere.pth")
+    assert f"--as is missing: yours stands beside {NORMAL}; the paper prints {NORMAL}, voc-" in said.out.replace(
+        "\n", ""
+    )
+    named = segstress("reproduce", "trying-harder", "--as", NORMAL, "--data", DATA, "--weights", "nowhere.pth")
+    assert "--as" not in named.out
+
+
+def test_one_file_of_weights_is_not_taken_for_every_training(segstress) -> None:
+    said = said_in_one_line(segstress("reproduce", "trying-harder", "--as", NORMAL, "--data", DATA))
+    assert "--weights is missing: the paper has pspnet trained in several ways (voc-pspnet-normal, voc-pspnet-" in said
+    assert said.endswith("give the weights of voc-pspnet-normal")
+
+
+@pytest.mark.parametrize(
+    "words", [("reproduce", "trying-harder", "--as", NORMAL, "--weights", "w.pth"), ("run", "trying-harder-voc-512")]
+)
+def test_code_that_is_the_users_to_write_is_said_to_be(segstress, words: tuple[str, ...]) -> None:
+    said = said_in_one_line(segstress(*words, "--data", DATA))
+    assert "file 'DDC-AT/stress.py' does not exist; expected a Python file; it is yours to write" in said
+    assert said.endswith("docs/models.md shows; or give a network of yours by --model")
+
+
+@pytest.mark.usefixtures("none_counted")
+@pytest.mark.parametrize(
+    ("command", "name", "line"),
+    [
+        ("run", "sea-voc-473", "as weights: give yours by --class-weights"),
+        ("plan", "sea-voc-473", "as weights: give yours by --class-weights"),
+        ("run", "alma-prox-cityscapes-1024x2048-targeted", "as target: give yours by --target"),
+    ],
+)
+def test_a_protocol_by_its_name_names_the_option_too(segstress, command: str, name: str, line: str) -> None:
+    given = ("--data", DATA, "--model", "compact:cnn-normal", "--limit", "1")
+    said = said_in_one_line(segstress(command, name, *given))
+    assert said.endswith(line)
+    assert "data/" in said
+
+
+def test_run_takes_a_target(segstress, tmp_path: Path) -> None:
+    plan = {"models": "compact:cnn-normal", "data": DATA, "perturbations": "pgd?steps=1", "eps": "8/255"}
+    (tmp_path / "mine.yaml").write_text(json.dumps(plan))
+    said = segstress("run", "mine.yaml", "--target", "3", "--out", "done", "--workers", "1")
+    assert said.code == 0, said.err
+    (attack,) = [change for change in Run(tmp_path / "done").perturbations.values() if change.threat]
+    assert attack.threat.target.label == "class 3"
+
+
+def ranked(folder: Path, text: str | None = None) -> Path:
+    """A competition of FCN and of a model with another name than the paper's."""
+    ranking = {
+        "images": 30,
+        "rankings": {
+            "aggressiveness": {"FCN": {"rank": 8, "band": [7, 9]}, "mine": {"rank": 2, "band": [1, 2]}},
+            "resistance": {"FCN": {"rank": 10, "band": [9, 10]}, "mine": {"rank": 1}},
+        },
+    }
+    (folder / "report").mkdir(parents=True)
+    (folder / "report/ranking.json").write_text(json.dumps(ranking) if text is None else text)
+    return folder
 
 
 def test_a_competition_is_compared_by_its_places(segstress, tmp_path: Path) -> None:
@@ -327,18 +538,46 @@ def test_a_competition_is_compared_by_its_places(segstress, tmp_path: Path) -> N
     named = re.findall(r"mad (\w+)", " ".join(said.err.split()))
     assert named == ["index", "predict", "compare", "select", "rank"]
     assert set(named) <= mad.COMMANDS.keys()
-    (tmp_path / "done/report").mkdir(parents=True)
-    ranking = {
-        "rankings": {
-            "aggressiveness": {"FCN": {"rank": 8, "band": [7, 9]}},
-            "resistance": {"FCN": {"rank": 10, "band": [9, 10]}},
-        }
-    }
-    ranking["images"] = 30
-    (tmp_path / "done/report/ranking.json").write_text(json.dumps(ranking))
-    said = segstress("reproduce", "mad", "--out", "done")
+    ranked(tmp_path / "done")
+    said = segstress("reproduce", "mad", "--out", "done", "--name", "PSPNet=mine")
     assert said.code == 0, said.err
+    assert "16 of 20 figures have no counterpart." in said.out
     rows = {row["figure"]: row for row in csv.DictReader((tmp_path / "done/published.csv").open())}
     assert float(rows["aggressiveness FCN"]["deviation"]) == -2
     assert [float(rows["aggressiveness FCN"][key]) for key in ("images", "low", "high")] == [30, 7, 9]
-    assert rows["aggressiveness PSPNet"]["ours"] == ""
+    assert (rows["resistance PSPNet"]["ours"], rows["resistance PSPNet"]["ours_model"]) == ("1", "mine")
+    assert rows["aggressiveness ESPNetv2"]["ours"] == ""
+
+
+@pytest.mark.parametrize(
+    ("standing", "line"),
+    [
+        ({"FCM": "mine"}, "--name FCM=mine: expected a model of the paper's and one of ours: the paper has DeepLabv3"),
+        ({"PSPNet": "yours"}, "--name PSPNet=yours: expected .* RefineNet.* has FCN, mine"),
+        ({"FCN": "mine"}, None),
+    ],
+)
+def test_a_name_stands_for_one_that_is_there(tmp_path: Path, standing: dict[str, str], line: str | None) -> None:
+    folder, model = ranked(tmp_path / "done"), published("mad").of("pascal-voc")
+    if line is None:
+        assert places(folder, model, standing).value("resistance FCN").value == 1
+        return
+    with pytest.raises(BadInput, match=line):
+        places(folder, model, standing)
+
+
+def test_a_competition_of_other_models_alone_is_refused_with_both_sides_names(segstress, tmp_path: Path) -> None:
+    ranked(tmp_path / "done", json.dumps({"rankings": {"resistance": {"mine": {"rank": 1}}}}))
+    said = said_in_one_line(segstress("reproduce", "mad", "--out", "done"))
+    assert "DeepLabv3+, EMANet, PSANet" in said
+    assert "done has mine" in said
+    said = said_in_one_line(segstress("reproduce", "mad", "--out", "done", "--name", "FCN"))
+    assert "--name FCN: expected the paper's name and ours" in said
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "{", '{"rankings": {"resistance": {"FCN": {}}}}', '{"rankings": 3}'])
+def test_a_damaged_ranking_is_one_line(segstress, tmp_path: Path, text: str) -> None:
+    ranked(tmp_path / "done", text)
+    said = said_in_one_line(segstress("reproduce", "mad", "--out", "done"))
+    assert "ranking.json is damaged" in said
+    assert "segstress mad rank" in said

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -157,3 +159,20 @@ def test_what_a_protocol_costs_can_be_asked(segstress, home: Path, monkeypatch: 
     said = segstress("plan", "ddc-at-voc-473", "--model", f"{net('Tiny')}?classes=21")
     assert said.code == 0, said.err
     assert "pgd" in said.out
+
+
+def test_the_pages_first_command_works_with_data_elsewhere(segstress, home: Path) -> None:
+    """Its words with the paths of this machine, and what it would cost in place of the run."""
+    page = (Path(__file__).parents[3] / "docs/reproduce.md").read_text(encoding="utf-8")
+    (first,) = re.findall(r"^ {4}segstress run (sea-voc-473 .*\n.*)$", page, re.M)
+    places = {
+        "/disk/VOC2012": str(home / "data/VOCdevkit/VOC2012"),
+        "/disk/SBD": str(home / "data/benchmark_RELEASE/dataset"),
+        "factory:nets.py:upernet?weights=t.pth&": f"{net('Tiny')}?",
+    }
+    for theirs, ours in places.items():
+        assert theirs in first
+        first = first.replace(theirs, ours)
+    said = segstress("plan", *shlex.split(first.replace("\\\n", " ")))
+    assert said.code == 0, said.err
+    assert "sea" in said.out
