@@ -144,6 +144,7 @@ class Sort(StrEnum):
     targets = "targets"
     batteries = "batteries"
     plans = "plans"
+    trainings = "trainings"
     metrics = "metrics"
     concordances = "concordances"
     formats = "formats"

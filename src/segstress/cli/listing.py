@@ -10,6 +10,7 @@ from ..competition.formats.label_task import formats
 from ..core import Registry, regions, targets
 from ..corruptions import corruptions
 from ..data import datasets
+from ..fitting.plan import about, training_plans
 from ..metrics import metrics
 from ..models import models
 from ..planning.battery_files import batteries, battery, local_batteries
@@ -43,5 +44,7 @@ def listing(sort: str) -> list[tuple[str, str]]:
         return attacking + [(name, f"{of['command']}: {of['about']}") for name, of in local_batteries().items()]
     if sort == "plans":
         return [(name, paper(name).about) for name in papers()]
+    if sort == "trainings":
+        return [(name, about(name)) for name in sorted(training_plans())]
     registry = REGISTRIES[sort]
     return [(name, registry.about(name)) for name in registry.names()]

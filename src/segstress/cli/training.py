@@ -32,7 +32,9 @@ Model = Annotated[str | None, Option("--model", help="Architecture, e.g. compact
 Data = Annotated[str | None, Option("--data", help="Training images, e.g. shapes:train?count=2000.")]
 Validation = Annotated[str | None, Option("--validation", help="Images to validate on, e.g. shapes:val?count=48.")]
 Start = Annotated[str | None, Option("--start", help="Model whose weights training begins with.")]
-Backbone = Annotated[str | None, Option("--backbone", help="Model whose features alone training begins with.")]
+Backbone = Annotated[
+    str | None, Option("--backbone", help="Features alone that training begins with: a model, or a file[?key=&part=].")
+]
 Epochs = Annotated[int | None, Option("--epochs", min=1)]
 BatchSize = Annotated[int | None, Option("--batch-size", min=1, help="Images of a step, over all processes.")]
 Board = Annotated[bool, Option("--tensorboard", help="Write curves for TensorBoard into <out>/tensorboard.")]
@@ -64,8 +66,7 @@ class TrainingOptions:
 
     def settings(self) -> dict[str, Any]:
         """Return what was given of a plan."""
-        settings = given(self, *(field.name for field in fields(self)))
-        return settings | ({"backbone": {"model": self.backbone}} if self.backbone else {})
+        return given(self, *(field.name for field in fields(self)))
 
 
 def train(
@@ -78,7 +79,7 @@ def train(
 ) -> None:
     """Train a model by a recipe; run it again to resume, on several processes by torchrun or --executor ray.
 
-    Example: segstress train --recipe pgd-at --share 0.5 --data shapes:train?count=2000 --epochs 8
+    Example: segstress train --recipe pgd-at --share 0.5 --data "shapes:train?count=2000" --epochs 8
     """
     from ..fitting.plan import read_training_plan
     from ..fitting.train import TrainingWork, train, train_on_ray
@@ -90,10 +91,9 @@ def train(
     run_options = common.options()
     if common.executor == "local" and common.workers > 1:
         raise typer.BadParameter("--workers: several processes train by torchrun, or by --executor ray")
-    warn = partial(show_line, "warning:", style="yellow")
     with _watch(folder / "tensorboard" if tensorboard and leads() else None) as watcher:
         if common.executor == "ray":
-            made = train_on_ray(TrainingWork(training_plan, folder, _command()), run_options, watcher, warn)
+            made = train_on_ray(TrainingWork(training_plan, folder, _command()), run_options, watcher)
         else:
             made = train(training_plan, folder, watcher if leads() else None, _command())
     if leads():
@@ -147,7 +147,11 @@ def _watch(curves: Path | None) -> Iterator[Watcher]:
             shown = f"loss {moment.loss:.3f} accuracy {100 * moment.accuracy:.1f} %"
             bar.update(task, completed=moment.step, total=moment.steps, description=shown)
 
-        drawn = Watcher(step=step, epoch=lambda entry: console.print(_line(entry), soft_wrap=True))
+        drawn = Watcher(
+            step=step,
+            epoch=lambda entry: console.print(_line(entry), soft_wrap=True),
+            warn=partial(show_line, "warning:", style="yellow"),
+        )
         with nullcontext(drawn) if curves is None else board(curves, drawn) as watcher:
             yield watcher
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -15,6 +17,7 @@ from ..planning.reading import changed, checked, read_yaml
 from ..training import Augmentation, Backbone, recipes
 
 Spec = str | dict[str, Any]
+MODEL = re.compile(r"[\w-]+(\?|:(?!//)|$)")  # how the spec of a model begins; files have a suffix or a folder
 
 
 @settings
@@ -50,13 +53,32 @@ def training_plans() -> dict[str, str]:
     return {Path(path.name).stem: path.read_text() for path in folder.iterdir() if path.name.endswith(".yaml")}
 
 
+def about(name: str) -> str:
+    """Return the first sentence of a plan's comment."""
+    lines = itertools.takewhile(lambda line: line.startswith("#"), training_plans()[name].splitlines())
+    text = " ".join(line.removeprefix("#").strip() for line in lines)
+    return re.split(r"(?<=\.) (?=[A-Z-])", text)[0]
+
+
 def read_training_plan(source: str | None, changes: Mapping[str, Any]) -> TrainingPlan:
     """Read a plan by name or path, with what the command line changes; `share` and `attack` change its recipe."""
-    plain = changed({} if source is None else _read(source), changes)
+    before = {} if source is None else _read(source)
+    plain = changed(before, changes)
+    if isinstance(changes.get("backbone"), str):
+        plain["backbone"] = _backbone(changes["backbone"], before.get("backbone"))
     inner = {key: plain.pop(key) for key in ("share", "attack") if key in changes}
     if inner:
         plain["recipe"] = {**recipes.read(plain.get("recipe", TrainingPlan.recipe)), **inner}
     return checked(TrainingPlan, plain, "training plan")
+
+
+def _backbone(text: str, before: Any) -> dict[str, Any]:
+    """Read a model, or `file?key=state_dict&part=encoder`; a file keeps the plan's own key and part."""
+    path, _, query = text.partition("?")
+    if MODEL.match(text) and not Path(path).is_file():
+        return {"model": text}
+    kept = {key: before[key] for key in ("key", "part") if key in before} if isinstance(before, Mapping) else {}
+    return {**kept, **dict(pair.partition("=")[::2] for pair in query.split("&") if pair), "path": path}
 
 
 def _read(source: str) -> dict[str, Any]:

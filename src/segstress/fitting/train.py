@@ -39,8 +39,11 @@ from ..training import (
 )
 from ..training.batches import Reader
 from ..training.trainee import Trainee, adapt
+from .cautions import cautions
 from .plan import TrainingPlan
 from .plan import read_training_plan as read_training_plan  # locked claims look for it here
+
+News = Moment | dict[str, Any] | str  # a step, an epoch or a warning
 
 
 def train(plan: TrainingPlan, out: Path, watcher: Watcher | None = None, command: str = "") -> Path:
@@ -52,12 +55,16 @@ def train(plan: TrainingPlan, out: Path, watcher: Watcher | None = None, command
     with share(out, "") if leads() else nullcontext():
         if leads():
             _admit(plan, out)
-        launch(
-            lambda device: fit(task_of(plan, device, command), Checkpoints(out, write), watcher),
-            plan.device,
-            plan.threads,
-        )
+        launch(lambda device: _fit(plan, out, watcher or Watcher(), device, command), plan.device, plan.threads)
     return out / "last.safetensors"
+
+
+def _fit(plan: TrainingPlan, out: Path, watcher: Watcher, device: str, command: str) -> None:
+    """Train in this process, after a word on what may be meant otherwise."""
+    task = task_of(plan, device, command)
+    for message in task.card.get("warnings", ()):
+        watcher.warn(message)
+    fit(task, Checkpoints(out, write), watcher)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,18 +80,23 @@ class TrainingWork:
         """On what each process computes."""
         return self.plan.device
 
-    def __call__(self, tell: Callable[[Moment | dict[str, Any]], None]) -> Path:
-        """Train; the first process tells of steps and epochs."""
-        return train(self.plan, self.folder, Watcher(step=tell, epoch=tell) if leads() else None, self.command)
+    def __call__(self, tell: Callable[[News], None]) -> Path:
+        """Train; the first process tells of steps, epochs and warnings."""
+        watcher = Watcher(step=tell, epoch=tell, warn=tell) if leads() else None
+        return train(self.plan, self.folder, watcher, self.command)
 
 
-def train_on_ray(
-    work: TrainingWork, run_options: RunOptions, watcher: Watcher, warn: Callable[[str], None] = lambda message: None
-) -> Path:
+def train_on_ray(work: TrainingWork, run_options: RunOptions, watcher: Watcher) -> Path:
     """Train by Ray Train; its processes and as many of torchrun go on with each other's states."""
 
-    def hear(news: Moment | dict[str, Any]) -> None:
-        watcher.epoch(news) if isinstance(news, dict) else watcher.step(news)
+    def hear(news: News) -> None:
+        match news:
+            case str():
+                watcher.warn(news)
+            case dict():
+                watcher.epoch(news)
+            case _:
+                watcher.step(news)
 
     _refuse_mirror(work.folder)
     cluster = ray_cluster(run_options, work.plan.threads)
@@ -92,7 +104,7 @@ def train_on_ray(
         from ..runtime.ray_training import train_together
 
     files = named_files(to_plain(work.plan))
-    made: Path = train_together(cluster, work, hear, warn, tuple(files))
+    made: Path = train_together(cluster, work, hear, watcher.warn, tuple(files))
     return made
 
 
@@ -109,21 +121,24 @@ def task_of(plan: TrainingPlan, device: str = "cpu", command: str = "") -> Task:
     """Return what the plan's specs stand for."""
     recipe, data = recipes.build(plan.recipe), load_data(plan.data)
     unseen = None if plan.validation is None else load_data(plan.validation)
+    network, optimiser = _trainee(plan, recipe, len(data.classes)), optimisers.build(plan.optimiser)
+    card = {"architecture": models.spec(models.build(plan.model)), "command": command, "plan": to_plain(plan)}
+    warnings = list(cautions(plan, optimiser, network))
     return Task(
-        network=_trainee(plan, recipe, len(data.classes)).to(device),
+        network=network.to(device),
         train=Reader(data, plan.augmentation, plan.seed, plan.kept),
         validation=None if unseen is None else Reader(unseen, Augmentation(), plan.seed, plan.kept),
         recipe=recipe,
         attack=read_perturbation(recipe.attack, {}),
         probe=None if plan.probe is None else read_perturbation(plan.probe, {}),
-        optimiser=optimisers.build(plan.optimiser),
+        optimiser=optimiser,
         schedule=schedules.build(plan.schedule),
         epochs=plan.epochs,
         batch_size=plan.batch_size,
         parts=plan.parts,
         every=plan.every,
         save_every=plan.save_every,
-        card={"architecture": models.spec(models.build(plan.model)), "command": command, "plan": to_plain(plan)},
+        card=card | ({"warnings": warnings} if warnings else {}),
         device=device,
         mixed=plan.mixed,
         seed=plan.seed,
@@ -152,18 +167,23 @@ def _branches(spec: Mapping[str, Any], outputs: int) -> nn.Module:
     """Return the architecture with other outputs; its own weights do not fit them."""
     own = dataclasses.fields(models.get(spec["kind"]))
     if "classes" not in {setting.name for setting in own}:
-        raise BadInput(f"model {spec['kind']}: the recipe needs {outputs} outputs, and this model cannot be given them")
+        raise BadInput(
+            f"model {spec['kind']}: the recipe needs {outputs} outputs, and this model cannot be given them; take one"
+            " whose spec has `classes`, or another recipe"
+        )
     weights = ("weights", "weights_key", "rename", "ignore")
     untrained = {key: value for key, value in spec.items() if key not in weights}
     return models.build({**untrained, "classes": outputs}).network()
 
 
 def _admit(plan: TrainingPlan, out: Path) -> None:
-    """Refuse a folder that belongs to another plan."""
+    """Refuse a folder that belongs to another plan; a training that has left nothing yet may be asked otherwise."""
     path, plain = out / "plan.yaml", to_plain(plan)
     if path.exists():
         before = read_yaml(path.read_text(), str(path))
+        if "recipe" not in before:
+            raise BadInput(f"{path} is no plan of a training; choose another --out")
         changed = [f"{key} {before.get(key)} -> {plain[key]}" for key in plain if before.get(key) != plain[key]]
-        if changed:
+        if changed and Checkpoints(out, write).begun():
             raise BadInput(f"{out} holds another training ({'; '.join(changed)}); choose another --out")
     write(path, yaml.safe_dump(plain, sort_keys=False).encode())

@@ -48,7 +48,7 @@ class Ensemble(Model):
 
 
 class Mixture(nn.Module):
-    """Logarithm of a weighted sum of softmaxes, without leaving the logarithm."""
+    """Logarithm of a weighted sum of softmaxes, without leaving the logarithm, at the level of the members' logits."""
 
     def __init__(self, members: Sequence[nn.Module], shares: Sequence[float]) -> None:
         super().__init__()
@@ -56,10 +56,15 @@ class Mixture(nn.Module):
         self.shares = tuple(shares)
 
     def forward(self, images: Float[Tensor, "b c h w"]) -> Float[Tensor, "b k h w"]:
-        """Return log-probabilities, which are valid logits."""
+        """Return logits whose softmax is the weighted mean of the members'; of one member, its own."""
         answers: list[Tensor] = [member(images) for member in self.members]
         classes = {answer.shape[1] for answer in answers}
         if len(classes) > 1:
             raise BadInput(f"ensemble: expected members with the same classes, found {sorted(classes)}")
-        weighted = [answer.log_softmax(1) + math.log(share) for answer, share in zip(answers, self.shares, strict=True)]
+        levels = [answer.logsumexp(1, keepdim=True) for answer in answers]  # over which softmax is silent
+        level = sum(share * own for share, own in zip(self.shares, levels, strict=True))
+        weighted = [
+            answer + (level - own + math.log(share))
+            for answer, own, share in zip(answers, levels, self.shares, strict=True)
+        ]
         return reduce(torch.logaddexp, weighted)

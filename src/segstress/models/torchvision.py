@@ -65,9 +65,16 @@ class Torchvision(Weighted):
         weights = read_weights(path, self.weights_key) if path else {}
         brought = any(name.startswith("aux_classifier.") for name in weights)
         auxiliary = {"aux_loss": True} if self.auxiliary or brought else {}
-        network: nn.Module = get_model(
-            self.name, weights=None, weights_backbone=None, num_classes=self.classes, **auxiliary
-        )
+        try:
+            network: nn.Module = get_model(
+                self.name, weights=None, weights_backbone=None, num_classes=self.classes, **auxiliary
+            )
+        except NotImplementedError as error:
+            raise BadInput(
+                f"torchvision model {self.name} cannot have the auxiliary head that"
+                f" {'auxiliary=true asks for' if self.auxiliary else f'weights {path} hold'};"
+                f" {'leave it out' if self.auxiliary else 'take other weights'}, or take an fcn or deeplabv3 network"
+            ) from error
         self.fill(network)
         return tell_heads(network, "classifier", "aux_classifier", answer=_answer)
 

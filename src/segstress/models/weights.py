@@ -84,7 +84,9 @@ def _only_entry(content: Any, path: Path) -> Mapping[str, Tensor]:
     if len(entries) == 1:
         return next(iter(entries.values()))
     if entries:
-        raise BadInput(f"weights '{path}' hold {' and '.join(entries)}; set weights_key to the one you want")
+        raise BadInput(
+            f"weights '{path}' hold {' and '.join(entries)}; set weights_key to the one you want (of a backbone: key)"
+        )
     raise BadInput(f"weights '{path}': expected named tensors, found {brief(content)}; weights_key names the entry")
 
 

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from ..core import BadInput, settings
+from ..core.remote import AnyPath
 from ..models import models
 from ..models.weights import read_weights
 from .trainee import Trainee
@@ -19,7 +20,7 @@ from .trainee import Trainee
 class Backbone:
     """Weights for the features of a network, as PIR-AT begins (Croce et al. 2024, arXiv:2306.12941)."""
 
-    path: Path | None = None  # safetensors or torch file; tensors that the network has no place for are left out
+    path: AnyPath | None = None  # safetensors or torch file; tensors that the network has no place for are left out
     model: str | dict[str, Any] | None = None  # in place of a file: a model whose part of that name it is
     key: str = ""  # entry of the file that holds the tensors, such as model
     part: Annotated[str, Field(pattern=r"[\w.]*")] = ""  # of the network that they fill, such as encoder
@@ -48,7 +49,13 @@ class Backbone:
     def _weights(self) -> Mapping[str, Tensor]:
         if self.model is not None:
             return self._part(models.build(self.model).network()).state_dict()
-        return read_weights(Path(self.path or ""), self.key)
+        path = self.path or Path()
+        if not path.is_file():
+            raise BadInput(
+                f"backbone '{path}' does not exist; expected a .safetensors or torch file, or a model: name yours by"
+                " --backbone, or as `backbone` in a plan"
+            )
+        return read_weights(path, self.key)
 
     def _part(self, network: nn.Module) -> nn.Module:
         try:

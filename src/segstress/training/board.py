@@ -32,6 +32,6 @@ def board(folder: Path, other: Watcher) -> Iterator[Watcher]:
         other.epoch(entry)
 
     try:
-        yield Watcher(step=step, epoch=epoch)
+        yield Watcher(step=step, epoch=epoch, warn=other.warn)
     finally:
         writer.close()

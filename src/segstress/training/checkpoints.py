@@ -38,6 +38,10 @@ class Checkpoints:
     folder: Path
     write: Callable[[Path, bytes], None]  # whole or not at all
 
+    def begun(self) -> bool:
+        """Tell whether there is a state to go on from, or a model."""
+        return any((self.folder / f"{name}.safetensors").exists() for name in ("state", "last", "best"))
+
     def save_state(self, network: nn.Module, optimiser: torch.optim.Optimizer, state: State) -> None:
         """Save everything in one file, so that weights and counters can never be of two different steps."""
         plain = optimiser.state_dict()

@@ -33,6 +33,7 @@ class Watcher:
 
     step: Callable[[Moment], None] = lambda moment: None
     epoch: Callable[[dict[str, Any]], None] = lambda entry: None
+    warn: Callable[[str], None] = lambda message: None
 
 
 def fit(task: Task, checkpoints: Checkpoints, watcher: Watcher | None = None) -> State:

@@ -22,12 +22,17 @@ def mix(*shares: float, members: tuple[str, ...] = (FIRST, SECOND)) -> dict[str,
 
 def test_probabilities_are_averaged() -> None:
     one, two = (models.load(spec)(IMAGES).softmax(1) for spec in (FIRST, SECOND))
-    torch.testing.assert_close(models.load(mix(0.3, 0.7))(IMAGES).exp(), 0.3 * one + 0.7 * two)
+    torch.testing.assert_close(models.load(mix(0.3, 0.7))(IMAGES).softmax(1), 0.3 * one + 0.7 * two)
 
 
 @pytest.mark.parametrize(("shares", "alone"), [((1, 0), FIRST), ((0, 1), SECOND)])
 def test_the_ends_are_exact(shares: tuple[float, float], alone: str) -> None:
-    assert torch.equal(models.load(mix(*shares))(IMAGES), models.load(alone)(IMAGES).log_softmax(1))
+    assert torch.equal(models.load(mix(*shares))(IMAGES), models.load(alone)(IMAGES))
+
+
+def test_the_level_is_that_of_the_members() -> None:
+    levels = [models.load(spec)(IMAGES).logsumexp(1) for spec in (FIRST, SECOND)]
+    torch.testing.assert_close(models.load(mix(0.3, 0.7))(IMAGES).logsumexp(1), 0.3 * levels[0] + 0.7 * levels[1])
 
 
 def test_a_certain_member_leaves_logits_and_gradients_finite() -> None:

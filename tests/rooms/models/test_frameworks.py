@@ -44,6 +44,18 @@ def test_torchvision_with_the_auxiliary_head_of_its_weights(tmp_path: Path) -> N
         models.load("torchvision:fcn_resnet5")
 
 
+def test_torchvision_without_a_place_for_an_auxiliary_head(tmp_path: Path) -> None:
+    pytest.importorskip("torchvision")
+    spec = "torchvision:lraspp_mobilenet_v3_large?classes=5"
+    with pytest.raises(
+        BadInput, match=r"cannot have the auxiliary head that auxiliary=true asks for; leave it out, or"
+    ):
+        models.models.build(f"{spec}&auxiliary=true").network()
+    torch.save({"aux_classifier.0.weight": torch.zeros(1)}, tmp_path / "a.pth")
+    with pytest.raises(BadInput, match=r"auxiliary head that weights .*a.pth hold; take other weights, or take an fcn"):
+        models.models.build(f"{spec}&weights={tmp_path / 'a.pth'}").network()
+
+
 def test_smp_pads_what_its_networks_demand() -> None:
     pytest.importorskip("segmentation_models_pytorch")
     segmenter = models.load("smp:fpn?encoder=tu-mobilenetv3_small_050&classes=4")

@@ -52,6 +52,11 @@ def grouped(classes: int = 7) -> nn.Module:
     return _seeded(lambda: Small(nn.GroupNorm(2, 8), classes=classes))
 
 
+def plain(classes: int = 7) -> nn.Module:
+    """A network that tells nothing of heads."""
+    return _seeded(lambda: nn.Conv2d(3, classes, 1))
+
+
 def moved() -> nn.Module:
     """The grouped one with every weight one more."""
     network = grouped()

@@ -133,3 +133,10 @@ def test_a_blur_of_a_given_deviation_is_the_same_for_all_images():
 def test_scale_must_be_a_range():
     with pytest.raises(BadInput, match="scale: expected two factors"):
         read_training_plan(None, {"augmentation": {"scale": [2.0, 0.5]}})
+
+
+@pytest.mark.parametrize("name", ["blur", "mirror"])
+@pytest.mark.parametrize("share", [-0.1, 1.5])
+def test_a_share_of_the_images_is_no_more_than_all(name: str, share: float) -> None:
+    with pytest.raises(BadInput, match=name):
+        read_training_plan("cnn-normal", {"augmentation": {name: share}})

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 import torch
 
 from segstress import load_model
-from segstress.fitting.train import task_of
+from segstress.fitting.train import task_of, train
 from segstress.models import models
 from segstress.models.frameworks import declare_operators
 from segstress.training import optimisers, recipes
@@ -104,3 +106,23 @@ def test_heads_pass_the_adapter_too(quick):
     padded = torch.nn.functional.pad((images - 0.5) / 0.2, (0, 4, 0, 4))
     torch.testing.assert_close(answers["deep"], bare.heads(padded)["deep"][..., :20, :20])
     torch.testing.assert_close(answers["main"], load_model(plan.model)(images))
+
+
+def test_the_example_of_own_code_tells_its_heads(quick, tmp_path, monkeypatch):
+    page = (Path(__file__).parents[3] / "docs/frameworks/own-code.md").read_text()
+    (code,) = re.findall(r"```python\n(# deep.py\n.*?)```", page, re.DOTALL)
+    (model,), (optimiser,) = re.findall(r"`model: (\S+)`", page), re.findall(r"`optimiser: (\S+)`", page)
+    (tmp_path / "deep.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    plan = quick(model=model, optimiser=optimiser, recipe="normal", epochs=1)
+    task = task_of(plan)
+    rates = {
+        id(each): group["full"] for group in task.optimiser.make(task.network).param_groups for each in group["params"]
+    }
+    names = {name.removeprefix("network."): rates[id(each)] for name, each in task.network.named_parameters()}
+    assert names == pytest.approx({name: 0.01 if name.startswith("features") else 0.1 for name in names})
+    assert set(task.network.heads(torch.rand(1, 3, 16, 16))) == {"main", "early"}
+    assert "warnings" not in task.card
+    for recipe in ("normal", "ddc-at"):
+        made = train(quick(model=model, optimiser=optimiser, recipe=recipe, epochs=1), tmp_path / recipe)
+        assert load_model(f"checkpoint:{made}")(torch.rand(1, 3, 16, 16)).shape == (1, 7, 16, 16)

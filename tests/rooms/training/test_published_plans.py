@@ -7,10 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
-from segstress.fitting.plan import read_training_plan, training_plans
+from segstress import load_model
+from segstress.fitting.plan import TrainingPlan, read_training_plan, training_plans
 from segstress.fitting.train import train
+from segstress.models import models
 from segstress.training import optimisers, schedules
 
 SEMSEG = {"rate": 0.01, "heads": 10.0, "momentum": 0.9, "decay": 1e-4, "power": 0.9, "warm_up": 0.0, "batch": 16}
@@ -58,6 +61,15 @@ def test_the_table_has_every_plan_on_photographs():
     assert set(TABLE) == {name for name in training_plans() if name.startswith(("voc", "cityscapes"))}
 
 
+def one_step(name: str, folders: dict[str, str], crop: int, **changes: str) -> TrainingPlan:
+    """Return a plan for two photographs, at this crop and short side."""
+    changes |= {"data": folders[name.partition("-")[0]]}
+    plan = read_training_plan(name, {"epochs": 1, "batch_size": 2, **changes})
+    side = plan.augmentation.short_side and crop
+    augmentation = dataclasses.replace(plan.augmentation, crop=crop, short_side=side)
+    return dataclasses.replace(plan, augmentation=augmentation)
+
+
 @pytest.mark.parametrize("name", TABLE)
 def test_a_plan_is_exactly_these_settings(name):
     plan, wanted = read_training_plan(name, {}), TABLE[name]
@@ -72,21 +84,28 @@ def test_a_plan_is_exactly_these_settings(name):
 
 @pytest.mark.parametrize("name", TABLE)
 def test_a_plan_takes_a_step_on_a_folder_of_its_layout(name, folders, tmp_path):
-    plan = read_training_plan(name, {"data": folders[name.partition("-")[0]], "epochs": 1, "batch_size": 2})
-    small = dataclasses.replace(
-        plan,
-        model=f"compact:cnn?classes={TABLE[name]['classes']}",
-        backbone=None,
-        augmentation=dataclasses.replace(plan.augmentation, crop=33),
-    )
+    """With a small network in place of its own, which takes seconds."""
+    plan = one_step(name, folders, crop=33)
+    small = dataclasses.replace(plan, model=f"compact:cnn?classes={TABLE[name]['classes']}", backbone=None)
     assert train(small, tmp_path).is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TABLE)
+def test_a_plan_takes_a_step_with_its_own_network(name, folders, tmp_path):
+    """Small crops, and as backbone a file of the features that the network has anyway."""
+    pytest.importorskip("segmentation_models_pytorch" if "upernet" in name else "mmseg")
+    file, before = tmp_path / "mine.pth", read_training_plan(name, {})
+    features = models.build(before.model).network().get_submodule(before.backbone.part).state_dict()
+    torch.save({before.backbone.key: features} if before.backbone.key else features, file)
+    plan = one_step(name, folders, crop=65, backbone=str(file))
+    made = train(plan, tmp_path)
+    assert load_model(f"checkpoint:{made}")(torch.rand(1, 3, 65, 65)).shape == (1, TABLE[name]["classes"], 65, 65)
 
 
 @pytest.mark.parametrize("name", [name for name in TABLE if "upernet" not in name])
 def test_a_plan_names_a_network_that_there_is(name):
     pytest.importorskip("mmseg")
-    from segstress.models import models
-
     model = models.build(read_training_plan(name, {}).model)
     config = model._read().model
     assert config.auxiliary_head.loss_decode.loss_weight == 0.4

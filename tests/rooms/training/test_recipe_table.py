@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from pathlib import Path
 
 import pytest
 
-from segstress.core import to_plain
+from segstress.core import BadInput, to_plain
 from segstress.fitting.plan import read_training_plan
+from segstress.fitting.train import task_of
+from segstress.models import models
 from segstress.planning.perturbing import read_perturbation
 from segstress.training import recipes
 
@@ -64,6 +68,16 @@ def test_the_page_of_recipes_says_the_same(name):
         assert f"{steps} steps of 0.01, eps {eps}" in row
         assert ("SegPGD" in row) == (loss == "segpgd")
     assert f"| {recipes.build(name).share:g} |" in row
+
+
+def test_the_page_names_the_models_that_branches_fit(quick):
+    page = (Path(__file__).parents[3] / "docs/training.md").read_text()
+    (named,) = re.findall(r"whose spec takes `classes`: (.*?), not", page, re.DOTALL)
+    kinds = [name for name in models.names() if models.get(name).__module__.startswith("segstress.models.")]
+    takes = {name for name in kinds if "classes" in {field.name for field in dataclasses.fields(models.get(name))}}
+    assert set(re.findall(r"`(\w+):`", named)) == takes
+    with pytest.raises(BadInput, match=r"model pruned: the recipe needs 16 outputs, .* whose spec has `classes`"):
+        task_of(quick(recipe="ddc-at", model="pruned:compact:cnn-normal"))
 
 
 # What matched trainings are compared in; all else of their plans is the same.

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from segstress import load_model
-from segstress.core import BadInput
+from segstress.core import BadInput, to_plain
 from segstress.fitting.plan import read_training_plan, training_plans
 from segstress.fitting.train import train
 from segstress.training import Watcher
@@ -85,6 +85,61 @@ def test_a_backbone_may_be_that_of_a_model(quick):
             quick(backbone=neither)
 
 
+def test_the_command_line_names_a_file_for_the_backbone(tmp_path):
+    def backbone(text, plan="voc-pspnet"):
+        return to_plain(read_training_plan(plan, {"backbone": text}).backbone)
+
+    file = {"path": "mine.pth", "model": None, "key": "state_dict", "part": "network.backbone"}
+    assert backbone("mine.pth") == file
+    assert backbone("mine.pth?key=model.ema&part=backbone") == file | {"key": "model.ema", "part": "backbone"}
+    assert backbone("s3://bucket/mine.pth") == file | {"path": "s3://bucket/mine.pth"}
+    assert backbone("mine.pth", "matched-pir-at") == file | {"key": "", "part": ""}
+    for model in ("compact:cnn-normal", "factory:nets.py:small?classes=3", "mine?width=3", "mine"):
+        assert backbone(model) == {"path": None, "model": model, "key": "", "part": ""}
+    (tmp_path / "mine").touch()
+    assert backbone(str(tmp_path / "mine"))["path"] == str(tmp_path / "mine")
+    with pytest.raises(BadInput, match=r"training plan: backbone.kee: .*, found 'a'"):
+        backbone("mine.pth?kee=a")
+
+
+def test_a_file_given_for_the_backbone_is_what_training_begins_with(segstress, tmp_path):
+    words = ["train", "--model", f"factory:{NETWORKS}:grouped", "--data", "shapes:train?count=4&size=24"]
+    words += ["--recipe", "pir-at", "--batch-size", 4, "--epochs", 1, "--out", "mine"]
+    refused = segstress(*words, "--backbone", "robust.pth")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "backbone 'robust.pth' does not exist; expected a .safetensors or torch file, or a model" in refused.err
+    torch.save({"ema": {name: tensor + 9 for name, tensor in grouped().features.state_dict().items()}}, "robust.pth")
+    done = segstress(*words, "--backbone", "robust.pth?key=ema&part=features")
+    assert done.code == 0, done.err
+    assert "warning" not in done.out + done.err
+    assert load_file("mine/last.safetensors")["features.0.weight"].min() > 8
+
+
+@pytest.mark.parametrize(
+    ("changes", "warning"),
+    [
+        ({"recipe": "pir-at"}, "neither backbone nor start"),
+        ({"recipe": {"kind": "pir-at", "share": 0.5}}, "neither backbone nor start"),
+        ({"recipe": "pir-at", "start": f"factory:{NETWORKS}:restless"}, ""),
+        ({"recipe": "pir-at", "backbone": {"model": f"factory:{NETWORKS}:restless"}}, ""),
+        ({"model": f"factory:{NETWORKS}:plain", "optimiser": "sgd"}, "heads=10 of the optimiser has no effect"),
+        ({"model": f"factory:{NETWORKS}:plain", "optimiser": "adamw?heads=2"}, "heads=2 of the optimiser has no"),
+        (
+            {"model": f"factory:{NETWORKS}:plain?mean=0.5", "optimiser": "sgd"},
+            "heads=10 of the optimiser has no effect",
+        ),
+        ({"model": f"factory:{NETWORKS}:plain", "optimiser": "sgd?heads=1"}, ""),
+        ({"model": f"factory:{NETWORKS}:plain"}, ""),
+        ({"optimiser": "sgd"}, ""),
+    ],
+)
+def test_what_is_likely_meant_otherwise_is_said_and_recorded(quick, tmp_path, changes, warning):
+    told = []
+    made = train(quick(epochs=1, validation=None, **changes), tmp_path, Watcher(warn=told.append))
+    assert [warning in message for message in told] == [True] * bool(warning)
+    assert json.loads(made.with_suffix(".json").read_text()).get("warnings", []) == told
+
+
 def test_a_loss_that_is_not_a_number_keeps_the_last_good_checkpoint(quick, tmp_path):
     plan = quick(model=f"factory:{NETWORKS}:doomed", recipe="normal")
     with pytest.raises(
@@ -105,6 +160,46 @@ def test_a_folder_belongs_to_one_recipe(quick, tmp_path):
     train(quick(epochs=1), tmp_path)
     with pytest.raises(BadInput, match=r"holds another training \(recipe .* -> normal\); choose another --out"):
         train(quick(epochs=1, recipe="normal"), tmp_path)
+
+
+def test_a_refused_training_leaves_its_folder_free(segstress, tmp_path):
+    words = ["train", "--batch-size", 4, "--epochs", 1, "--out", "mine"]
+    good = ["--data", "shapes:train?count=4&size=24"]
+    for wrong in (
+        ["--data", "shapes:trian"],
+        [*good, "--share", 2, "--recipe", "pgd-at"],
+        [*good, "--start", "no.pth"],
+    ):
+        assert segstress(*words, *wrong).code == 2
+    done = segstress(*words, *good)
+    assert done.code == 0, done.err
+    refused = segstress(*words, *good, "--seed", 1)
+    assert "holds another training (seed 0 -> 1)" in refused.err
+
+
+def test_a_training_that_was_stopped_before_its_first_state_may_be_another(quick, tmp_path):
+    def stop(moment):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(quick(), tmp_path, Watcher(step=stop))
+    assert train(quick(epochs=1), tmp_path).is_file()
+
+
+@pytest.mark.parametrize("left", ["state", "last", "best"])
+def test_what_a_training_left_is_not_overwritten_by_another(quick, tmp_path, left):
+    train(quick(epochs=1), tmp_path)
+    for name in {"state", "last", "best"} - {left}:
+        (tmp_path / f"{name}.safetensors").unlink()
+    with pytest.raises(BadInput, match=r"holds another training \(seed 0 -> 1\)"):
+        train(quick(epochs=1, seed=1), tmp_path)
+
+
+def test_the_folder_of_a_run_is_not_taken(quick, tmp_path):
+    (tmp_path / "plan.yaml").write_text("models: [compact:cnn-normal]\ndata: shapes:test\n")
+    with pytest.raises(BadInput, match=r"plan.yaml is no plan of a training; choose another --out"):
+        train(quick(), tmp_path)
+    assert "compact:cnn-normal" in (tmp_path / "plan.yaml").read_text()
 
 
 @pytest.mark.parametrize(
@@ -180,3 +275,17 @@ def test_the_command(segstress, tmp_path):
     assert refused.err.count("\n") == 1
     assert "share" in refused.err
     assert segstress("train", "nowhere.yaml").code == 2
+
+
+def test_the_command_shows_warnings(segstress):
+    words = ["--data", "shapes:train?count=4&size=24", "--batch-size", 4, "--epochs", 1]
+    done = segstress("train", "--recipe", "pir-at", *words)
+    assert (done.code, done.out.count("warning: pir-at is published on features")) == (0, 1)
+
+
+def test_plans_of_trainings_are_listed(segstress):
+    listed = json.loads(segstress("list", "trainings", "--json").out)
+    assert set(listed) == set(training_plans())
+    assert listed["cnn-pgd-at-100"] == "Every image under PGD, begun with a normal network."
+    assert listed["voc-pir-at-pspnet"].endswith("(a ResNet-50 of Salman et al. 2020), heads fresh.")
+    assert all(about.endswith(".") and len(about) < 220 for about in listed.values())
