@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from segstress.evaluation.verify import verify
 from segstress.planning.spatial import corruption_specs, multi_attack_spec, patch_regions
 from segstress.results.local_results import read_local, scenes
 from segstress.results.run import Run
+from segstress.results.strikes import read_strikes
 from segstress.runtime import RunOptions, Shard, Store
 
 ALONE = RunOptions(workers=1)
@@ -219,6 +221,25 @@ def test_a_sweep_of_weights_is_nought_at_its_ends(tmp_path):
     assert min(first.clean.value, second.clean.value) == 0
 
 
+def test_a_target_is_counted_and_shown(tmp_path):
+    specs = [multi_attack_spec(12, "centre", 2, "64/255", 2, target=target) for target in (None, "3")]
+    evaluate(plan(specs, limit=2), tmp_path / "run", ALONE)
+    run = Run(tmp_path / "run")
+    free, aimed = ([spot for spot in read_local(run) if bool(spot.wanted) == targeted] for targeted in (False, True))
+    assert {spot.what for spot in free} != {spot.what for spot in aimed}, "their results would be taken for one"
+    assert all(spot.goal == other.goal for spot, other in zip(free, aimed, strict=True))
+    shares = [spot.score("accuracy", "outside", "wanted") for spot in aimed if spot.together]
+    assert shares == sorted(shares), "what is reached stays"
+    wanted = [frames.wanted for frames in read_strikes(run)]
+    assert [one is None for one in wanted] == [True, True, False, False]
+    assert set(np.unique(np.stack(wanted[2:]))) <= {-1, 3}
+    text = spatial_report(run).read_text()
+    assert "not at its target" in text
+    table = list(csv.DictReader((tmp_path / "run/spatial/tables/attacked.csv").open()))
+    assert [bool(row["reached_single"]) for row in table] == [False, True]
+    assert all(verdict.sound for verdict in verify(tmp_path / "run"))
+
+
 class TestCommands:
     MODEL = ("--model", "compact:cnn-normal", "--data", DATA)
 
@@ -245,6 +266,9 @@ class TestCommands:
             (("--corruption", "fogg"), "did you mean 'fog'?"),
             (("--battery", "nowhere"), "unknown battery 'nowhere'; known: ensemble"),
             (("--apply", "halves"), "apply"),
+            (("--apply", "patches", "--ratio", "0.5,whole"), "apply=patches needs a region made of rectangles"),
+            (("--severity", ""), "expected one number or more"),
+            (("--ratio", ""), "expected --ratio with one share or more"),
             (("--mode", "sometimes"), "mode"),
         ],
     )
@@ -270,6 +294,19 @@ class TestCommands:
         assert said.code == 2
         assert message in said.err
         assert "unexpected" not in said.err
+
+    def test_what_cannot_be_mixed_or_compared_is_named_before_the_run(self, segstress):
+        pair, whole = ("compact:cnn-normal", "compact:transformer-normal"), ("--data", DATA)
+        for words, message in (
+            ((pair[0], pair[0], *whole), "expected two models that differ"),
+            ((*pair, *whole, *whole), "expected one dataset"),
+            ((*pair, *whole, "--severity", ""), "expected one number or more"),
+            ((*pair, *whole, "--battery", "localized-shapes"), "expected corruptions of a region and a multi-attack"),
+        ):
+            said = segstress("ensemble", *words)
+            assert said.code == 2, words
+            assert message in said.err
+        assert not Path("runs").exists(), "something was measured"
 
     @pytest.mark.parametrize("words", [("--weights", "0:2:0.5"), ("--weights", "0:1"), ("--weights", "0:1:0")])
     def test_mistakes_about_weights_are_named(self, segstress, words):

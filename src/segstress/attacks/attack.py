@@ -87,10 +87,16 @@ class Attack:
     @property
     def name(self) -> str:
         """What it does and where, derived from its settings."""
-        where = "".join(f" {word} {regions.name(r)}" for word, r in (("in", self.region), ("at", self.aim)) if r)
+        where = f" in {regions.name(self.region)}" if self.region else ""
+        return f"{attacks.name(self.algorithm)}{where}{self._ways}"
+
+    @property
+    def _ways(self) -> str:
+        """Name what is not as usual, beside region and threat."""
+        aim = f" at {regions.name(self.aim)}" if self.aim else ""
         extras = (" weighted" if self.weights else "") + (f" of {self.draws} draws" if self.draws > 1 else "")
-        extras += f" keeping {self.keep}" if self._own_keep not in ("best", self.keep) else ""
-        return f"{attacks.name(self.algorithm)}{where}{extras}"
+        kept = f" keeping {self.keep}" if self._own_keep not in ("best", self.keep) else ""
+        return f"{aim}{extras}{kept}"
 
     @property
     def label(self) -> str:
@@ -104,10 +110,11 @@ class Attack:
 
     @property
     def curve_point(self) -> CurvePoint | None:
-        """Which attack, its radius and steps; none where it may act everywhere."""
+        """Which attack and what it is after, its radius and steps; none where it may act everywhere."""
         if self.region is None:
             return None
-        return CurvePoint(name_without_steps(self.algorithm), self.threat.radius, steps_of(self.algorithm))
+        what = f"{name_without_steps(self.algorithm)}{self._ways}{self.threat.aside}"
+        return CurvePoint(what, self.threat.radius, steps_of(self.algorithm))
 
     def perturb(self, model: nn.Module, batch: Batch, seed: int) -> Perturbed:
         """Search for the most harmful images, one result for each goal."""

@@ -78,8 +78,8 @@ class MultiAttack:
     @property
     def name(self) -> str:
         """What it does and where, derived from its settings."""
-        where = "".join(f" {word} {regions.name(r)}" for word, r in (("in", self.region), ("at", self.aim)) if r)
-        return f"{self.number} x {attacks.name(self.attack)}{' every iterate' if self.every_iterate else ''}{where}"
+        where = f" in {regions.name(self.region)}" if self.region else ""
+        return f"{self.number} x {attacks.name(self.attack)}{self._every}{where}{self._at}"
 
     @property
     def label(self) -> str:
@@ -93,10 +93,17 @@ class MultiAttack:
 
     @property
     def curve_point(self) -> CurvePoint:
-        """Which attack, its radius and steps, and how many of them."""
-        every = " every iterate" if self.every_iterate else ""
-        what = f"{self.number} x {name_without_steps(self.attack)}{every}"
+        """Which attack and what it is after, its radius and steps, and how many of them."""
+        what = f"{self.number} x {name_without_steps(self.attack)}{self._every}{self._at}{self.threat.aside}"
         return CurvePoint(what, self.threat.radius, steps_of(self.attack), self.number)
+
+    @property
+    def _every(self) -> str:
+        return " every iterate" if self.every_iterate else ""
+
+    @property
+    def _at(self) -> str:
+        return f" at {regions.name(self.aim)}" if self.aim else ""
 
     def passes(self) -> tuple[int, int]:
         """Count the most forwards and backwards that one image costs."""

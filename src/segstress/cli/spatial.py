@@ -10,7 +10,7 @@ import typer
 from . import options
 from . import spatial_options as own
 from .bundles import EvaluationOptions
-from .console import console, show_json
+from .console import console, show_json, show_line
 from .running import show_errors
 from .spatial_run import damage_and_report
 
@@ -45,8 +45,10 @@ def spatial(
     regions: list[Any] = [None] if "whole" in ratio.split(",") else []
     regions += patch_regions(_numbers(ratio.replace("whole", "")), patch, masks, mode)
     regions += slid_regions(data[0], patch, native=stage == "native") if positions else []
+    if not regions and battery is None:
+        raise typer.BadParameter("expected --ratio with one share or more, or whole, or --positions; found none")
     rules = {"apply": apply, "stage": stage, "distances": _numbers(distances)}
-    damage = corruption_specs(corruption.split(","), _numbers(severity), regions, **rules)
+    damage = corruption_specs(corruption.split(","), _some(severity), regions, **rules)
     damage_and_report(common, model, data, spatial_battery(battery) if battery else damage, "spatial")
 
 
@@ -103,14 +105,16 @@ def ensemble(
 
     Example: segstress ensemble compact:cnn-normal compact:transformer-normal --data shapes:test --weights 0:1:0.5
     """
-    from ..evaluation.ensemble import ensemble_report, mixtures
+    from ..evaluation.ensemble import check_damage, ensemble_report, mixtures
     from ..planning.spatial import corruption_specs, multi_attack_spec, patch_regions, spatial_battery
 
     if len(members) != 2:
         raise typer.BadParameter(f"expected two models, found {len(members)}")
+    if len(data) != 1:
+        raise typer.BadParameter(f"expected one dataset, on which all mixtures are compared; found {len(data)}")
     mixed = mixtures(members[0], members[1], _range(weights))
-    regions = patch_regions(_numbers(ratio), patch, mode=mode)
-    specs = corruption_specs(corruption.split(","), _numbers(severity), regions, apply=apply)
+    regions = patch_regions(_some(ratio), patch, mode=mode)
+    specs = corruption_specs(corruption.split(","), _some(severity), regions, apply=apply)
     specs += [
         multi_attack_spec(side, "centre", count, radius, number)
         for side in _whole(box)
@@ -118,13 +122,18 @@ def ensemble(
         for radius in eps.split(",")
     ]
     damage = spatial_battery(battery) if battery else specs
+    check_damage(damage)
+
+    def warn(words: str) -> None:
+        show_line("warning:", words, "yellow")
+
     damage_and_report(
         common,
         list(mixed.values()),
         data,
         damage,
         "ensemble",
-        lambda run, results: ensemble_report(run, results, mixed),
+        lambda run, results: ensemble_report(run, results, mixed, warn),
     )
 
 
@@ -150,7 +159,7 @@ def corrupt(
 
     errors: list[str] = []
     written: list[dict[str, Any]] = []
-    changes = corrupts(corruption.split(","), _numbers(severity), region=region)
+    changes = corrupts(corruption.split(","), _some(severity), region=region)
     for source in map(load, data):
         ids = EvaluationOptions(limit=limit).plan(models=[], data=data).ids(source)
         with watch(console, "corrupting") as progress:
@@ -175,6 +184,14 @@ def _numbers(text: str) -> list[float]:
     return numbers
 
 
+def _some(text: str) -> list[float]:
+    """Return one number or more, separated by commas."""
+    numbers = _numbers(text)
+    if not numbers:
+        raise typer.BadParameter(f"expected one number or more, separated by commas, found '{text}'")
+    return numbers
+
+
 def _whole(text: str) -> list[int]:
     """Return whole numbers above 0, separated by commas."""
     numbers = _numbers(text)
@@ -193,4 +210,5 @@ def _range(text: str) -> list[float]:
         raise typer.BadParameter(f"expected from:to:step with a positive step, found '{text}'")
     if (last - first) / step > MOST:
         raise typer.BadParameter(f"expected at most {MOST} steps, found '{text}'")
-    return [first + step * number for number in range(round((last - first) / step) + 1)]
+    inner = [first + step * number for number in range(math.ceil((last - first) / step - 1e-9))]
+    return [*inner, last]

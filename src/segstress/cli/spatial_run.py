@@ -63,5 +63,8 @@ def _show(results: Sequence[LocalResult]) -> None:
         ]
         what = result.what if result.final or result.goal == "any" else f"{result.what} ({result.goal})"
         table.add_row(result.model, what, result.strength, result.where, *figures)
+    if not table.row_count:
+        console.print("One patch was slid over the images; the page maps what was lost for every place of it.")
+        return
     show_grid(table)
     console.print("Class-mean accuracy in percent; RCE is the share of the clean one that is lost.")

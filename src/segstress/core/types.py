@@ -49,10 +49,18 @@ class Threat:
         return self
 
     def __str__(self) -> str:
-        target = "" if self.target is None else f" to {self.target.label}"
-        reference = "" if self.reference == "truth" else " from the clean prediction"
         size = "smallest" if math.isinf(self.radius) else format_radius(self.radius)
-        return f"{self.norm} {size}{target}{reference}"
+        return f"{self.norm} {size}{self._wanted}"
+
+    @property
+    def aside(self) -> str:
+        """All but the radius, where it is not as usual."""
+        return ("" if self.norm == "linf" else f" {self.norm}") + self._wanted
+
+    @property
+    def _wanted(self) -> str:
+        target = "" if self.target is None else f" to {self.target.label}"
+        return target + ("" if self.reference == "truth" else " from the clean prediction")
 
 
 @dataclass(frozen=True)

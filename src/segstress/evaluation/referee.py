@@ -126,10 +126,15 @@ class Referee:
     ) -> None:
         """Add one result of every sample to the shard; what failed the re-check becomes an error."""
         prediction, leads = self._seen(batch, result, unit)
+        wanted = _wanted(batch, perturbed)
         tallies = {
             (state, zone): count(seen, batch.labels, mask, len(self.data.classes)).cpu().numpy()
             for state, seen in (("clean", clean), ("perturbed", prediction))
             for zone, mask in self.zones(batch, perturbed).items()
+        }
+        tallies |= {
+            ("wanted", zone): count(prediction, goal, mask, len(self.data.classes)).cpu().numpy()
+            for goal, mask, zone in wanted
         }
         lengths = norms(result.images - batch.images)
         success = self._success(batch, perturbed, result, prediction, clean)
@@ -150,6 +155,9 @@ class Referee:
             maps = {"clean": clean[index].cpu(), result.goal: prediction[index].cpu()}
             shard.objects.extend(object_rows(row, sample, maps, self.data.background))
             if sample.id in self.keep:
+                if wanted:
+                    goal, mask, _ = wanted[0]
+                    maps["wanted"] = goal[index].masked_fill(~mask[index], -1).cpu()
                 zones = {name: mask[index].cpu() for name, mask in perturbed.zones.items()}
                 self._keep(shard, sample, result, index, maps, zones)
 
@@ -189,6 +197,14 @@ class Referee:
         pixels, counted = won(threat, batch, prediction, clean, perturbed.zones)
         still, _ = won(threat, batch, rounded, clean, perturbed.zones)
         return {"raw_size": result.raw_size, "won_pixels": pixels, "won_pixels_8bit": still, "aimed": counted}
+
+
+def _wanted(batch: Batch, perturbed: Perturbed) -> list[tuple[Tensor, Tensor, str]]:
+    """Return what a targeted attack wants and where, everywhere first and then zone by zone; nothing of any other."""
+    if batch.goal is None or batch.goal_valid is None:
+        return []
+    zones = {"all": batch.goal_valid} | {name: mask & batch.goal_valid for name, mask in perturbed.zones.items()}
+    return [(batch.goal, mask, zone) for zone, mask in zones.items()]
 
 
 def resized(perturbed: Perturbed, rule: Resize) -> Perturbed:

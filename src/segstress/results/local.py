@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class LocalResult:
     clean: Mapping[str, np.ndarray]  # zone -> (images, classes, 3)
     perturbed: Mapping[str, np.ndarray]
     ids: tuple[str, ...] = ()  # of the images, in the order of the counts
+    wanted: Mapping[str, np.ndarray] = field(default_factory=dict)  # zone -> perturbed against a target, if it has one
 
     @property
     def together(self) -> int:
@@ -93,7 +94,7 @@ class LocalResult:
 
     def counts(self, zone: str, state: str = "perturbed") -> np.ndarray | None:
         """Return the counts of all images in a zone, where they have any."""
-        return (self.clean if state == "clean" else self.perturbed).get(zone)
+        return {"clean": self.clean, "perturbed": self.perturbed, "wanted": self.wanted}[state].get(zone)
 
     def rce(self, figure: str, zone: str) -> float:
         """Return the share of the clean figure that is lost, both in the same zone."""

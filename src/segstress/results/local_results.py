@@ -30,7 +30,7 @@ def _results(run: Run, cell: Cell) -> Iterator[LocalResult]:
     for goal in dict.fromkeys(goal for goal, _, _ in counts):
         zones = {
             wanted: {zone: table for (of, zone, state), table in counts.items() if (of, state) == (goal, wanted)}
-            for wanted in ("clean", "perturbed")
+            for wanted in ("clean", "perturbed", "wanted")
         }
         yield LocalResult(
             model=cell.names["model"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow.compute as pc
@@ -50,22 +50,33 @@ class MinimalResult:
 def read_minimal(run: Run, one_trajectory: bool = False) -> list[MinimalResult]:
     """Read what a run found; at a threshold only by attacks aimed at it, or also on the way of those aimed higher."""
     seconds = timings.read(run.folder)
-    cells = sorted(run.cells, key=lambda cell: cell.key)
-    results = [result for cell in cells for result in _results(run, cell, seconds, one_trajectory)]
+    searches = list(_searches(run))
+    results = [result for cell, threat in searches for result in _results(run, cell, threat, seconds, one_trajectory)]
     if not results:
-        raise BadInput(
-            f"{run.folder} holds no search for a smallest delta; expected a folder made by segstress minimal"
-        )
+        raise BadInput(_nothing(run, [cell for cell, _ in searches]))
     return results
 
 
+def _searches(run: Run) -> Iterator[tuple[Cell, Threat]]:
+    for cell in run.cells:
+        threat = run.perturbations[cell.key].threat
+        if threat is not None and math.isinf(threat.radius):
+            yield cell, threat
+
+
+def _nothing(run: Run, searches: Sequence[Cell]) -> str:
+    """Say why there is no result: nothing was searched, or nothing was answered."""
+    if not searches:
+        return f"{run.folder} holds no search for a smallest delta; expected a folder made by segstress minimal"
+    messages = (text for cell in searches for text in run.images(cell)["message"].to_pylist() if text)
+    reason = next(messages, "; ".join(run.damage) or "no image has an answer")
+    return f"every search in {run.folder} failed on every image: {reason}"
+
+
 def _results(
-    run: Run, cell: Cell, seconds: Mapping[tuple[str, str], float], one_trajectory: bool
+    run: Run, cell: Cell, threat: Threat, seconds: Mapping[tuple[str, str], float], one_trajectory: bool
 ) -> Iterator[MinimalResult]:
     change = run.perturbations[cell.key]
-    threat = change.threat
-    if threat is None or math.isfinite(threat.radius):
-        return
     aimed = f"{100 * threat.enough:g}%"
     images = run.images(cell)
     images = images.filter(pc.equal(images["status"], "ok"))

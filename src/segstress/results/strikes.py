@@ -33,6 +33,7 @@ class StrikeFrames:
     truth: np.ndarray  # -1 where void
     clean: np.ndarray  # the clean prediction
     region: np.ndarray | None  # where they may act; none = everywhere
+    wanted: np.ndarray | None  # the class that is wanted, -1 where none is; none = any wrong class
     strikes: tuple[SingleAttack, ...]
     palette: tuple[tuple[int, int, int], ...]
 
@@ -67,6 +68,7 @@ def _frame(cell: Cell, id_: str, images: Arrays, maps: Mapping[str, np.ndarray])
         truth=maps[f"truth|{id_}"],
         clean=maps[f"clean|{id_}"],
         region=None if inside is None else inside > 0,
+        wanted=maps.get(f"wanted|{id_}"),
         strikes=tuple(
             SingleAttack(
                 images[f"attack-{number}|{id_}"], maps[f"attack-{number}|{id_}"], maps[f"cumulative-{number}|{id_}"]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -27,6 +31,23 @@ class Brightness(nn.Module):
 
     def forward(self, images):
         return torch.stack([-(10 * images[:, 0] - klass).square() for klass in range(5)], 1)
+
+
+def test_the_map_of_a_release_becomes_a_target_as_the_docs_say(tmp_path, monkeypatch):
+    text = (Path(__file__).parents[3] / "docs" / "reproduce.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    drawn = np.full((1024, 2048), 7, np.uint8)  # road, which is class 0
+    drawn[:10], drawn[10:20] = 26, 1  # cars; the hood of one's own, which wants nothing
+    save(tmp_path / "manual_smooth_majority_label.png", drawn)
+    exec(compile(textwrap.dedent(code), "docs/reproduce.md", "exec"), {})
+    labels = torch.zeros((1, 1024, 2048), dtype=torch.int64)
+    batch = Batch(("one",), torch.rand(1, 3, 1024, 2048), labels, labels == 0)
+    goal, counted = wanted("map:wanted.png?ignore=255", batch)
+    assert goal[0, :10].unique().tolist() == [13]
+    assert goal[0, 20:].unique().tolist() == [0]
+    assert counted[0, 10:20].any().item() is False
+    assert counted[0, 20:].all()
 
 
 def save(path, pixels):

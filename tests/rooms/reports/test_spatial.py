@@ -235,8 +235,8 @@ def test_the_headline_of_a_mixture_is_the_weight_at_which_the_larger_error_is_sm
     ("natural", "adversarial", "words"),
     [
         (0.2, 0.1, ()),
-        (-0.2, 0.1, ("first does better than second inside corrupted regions",)),
-        (0.2, -0.1, ("second does better than first outside attacked regions",)),
+        (-0.2, 0.1, ("first does better than second inside corrupted regions too", "little to trade")),
+        (0.2, -0.1, ("second does better than first outside attacked regions too", "little to trade")),
         (-0.2, -0.1, ("inside corrupted regions and second does better", "in the other order")),
     ],
 )
@@ -244,6 +244,13 @@ def test_reversed_roles_are_warned_of(natural, adversarial, words):
     said = " ".join(reversed_roles([step(0, 0, adversarial), step(1, natural, 0)], "first", "second"))
     assert bool(said) == bool(words)
     assert all(word in said for word in words)
+    assert ("in the other order" in said) == (natural < 0 > adversarial), "else the other order is warned of as well"
+
+
+def test_roles_within_the_intervals_are_not_warned_of():
+    unsure = Interval(-0.01, -0.3, 0.3)
+    steps = [replace(step(0, 0, 0), adversarial=unsure), replace(step(1, 0, 0), natural=unsure)]
+    assert reversed_roles(steps, "first", "second") == []
 
 
 def test_the_line_is_around_the_region_where_hardly_anything_changed():
@@ -417,6 +424,10 @@ def test_two_best_models_of_a_column_are_marked_where_all_saw_the_same():
     assert {line for line, number in table.bold if number == inside} == {2, 3}
     other = overview([spot((1, 0)), spot((2, 0), region="other")])
     assert not other.bold, "models on other regions are not compared"
+    spots = [spot((hits, 0), model=f"m{hits}", region=where) for where in ("box", "other") for hits in (1, 2, 3)]
+    several = overview(spots)
+    marked = [(several.rows[line][0], several.rows[line][2]) for line, number in several.bold if number == inside]
+    assert sorted(marked) == [(model, where) for model in ("m2", "m3") for where in ("box", "other")]
 
 
 def test_accuracy_over_all_corruptions_and_ce_against_every_model():
@@ -441,13 +452,36 @@ def test_every_single_attack_is_shown_with_what_it_fooled():
     after = [np.array([[1, 0, 1, 0, 1]]), np.array([[1, 1, 1, 0, 1]])]
     region = np.array([[False, False, False, False, True]])
     strikes = tuple(SingleAttack(np.zeros((3, 1, 5)), together, together) for together in after)
-    frames = StrikeFrames("scene", "m", "2 x pgd", truth, clean, region, strikes, ((0, 0, 0), (255, 255, 255)))
+    frames = StrikeFrames("scene", "m", "2 x pgd", truth, clean, region, None, strikes, ((0, 0, 0), (255, 255, 255)))
     (strip,) = strike_strips([frames])
     assert [picture.caption for picture in strip.pictures[::3]] == ["attack 1", "attack 2"]
     first, second = (fooling_region(frames, *pair)[0] for pair in ((clean, after[0]), (after[0], after[1])))
     assert len({tuple(colour) for colour in first}) == 5, "fooled, right, wrong before, void and inside differ"
     assert (second[1] == first[0]).all(), "the second attack fools the second pixel"
     assert (second[0] == first[2]).all(), "what the first fooled is wrong before the second"
+    aimed = replace(frames, wanted=np.array([[1, 1, 1, 1, -1]]))
+    told = fooling_region(aimed, clean, after[0])[0]
+    assert (told[0] == first[0]).all(), "brought to its target"
+    assert (told[2] == first[2]).all(), "at its target before"
+    assert (told[3] == first[1]).all(), "void in the truth, and still aimed at"
+    assert (told[4] == first[3]).all(), "nothing is wanted of it"
+    assert "not at its target" in next(strike_strips([aimed])).words
+
+
+def test_a_targeted_attack_is_judged_by_what_it_brought_to_its_target():
+    def struck(goal, hits, reached):
+        wanted = counts(((reached, 4, 4), (0, 0, 0)), ((reached, 4, 4), (0, 0, 0)))
+        damaged = spot((2, 0), goal=goal, number=2)
+        damaged.perturbed["outside"][:, 0, 0] = hits
+        return replace(damaged, wanted={"outside": wanted})
+
+    found = [struck("attack-1", 0, 1), struck("attack-2", 2, 3), struck("cumulative-2", 0, 4)]
+    table = attacked(found)
+    (row,) = (dict(zip([column.key for column in table.columns], row, strict=True)) for row in table.rows)
+    assert row["reached_single"].value == 0.75, "the one that reached most, not the one that broke most"
+    assert row["reached_cumulative"].value == 1
+    plain = attacked([replace(result, wanted={}) for result in found])
+    assert not any(column.key.startswith("reached") for column in plain.columns)
 
 
 def test_a_warning_is_no_missing_answer(tmp_path):

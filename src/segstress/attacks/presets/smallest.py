@@ -42,7 +42,7 @@ attacks.preset(
 attacks.preset(
     "pdgd",
     PDGD,
-    "PDGD for segmentation as released, first step 0.1 (arXiv:2106.01538)",
+    "PDGD for segmentation as its library has it, rate 0.1 (arXiv:2106.01538; arXiv:2206.07179's release: 0.01)",
     steps=500,
     rate=0.1,
     fade=0.01,
@@ -53,7 +53,7 @@ attacks.preset(
 attacks.preset(
     "dag",
     DAG,
-    "DAG (arXiv:1703.08603) by equal steps of 0.003, as arXiv:2206.07179 has it; the clean image on failure",
+    "DAG (arXiv:1703.08603) by 200 equal steps of 0.003, as arXiv:2407.09150 has it (arXiv:2206.07179: 500)",
     steps=200,
     step=0.003,
     growth=1.0,
@@ -87,7 +87,7 @@ attacks.preset(
 attacks.preset(
     "asma",
     ASMA,
-    "ASMA as published: raw logits, a factor of 1e-7 and 1e-6 times the IoU (arXiv:1907.13124)",
+    "ASMA: raw logits, a factor of 1e-7 and 1e-6 times the IoU (arXiv:1907.13124), in 500 steps as arXiv:2206.07179",
     steps=500,
     base=1e-7,
     gain=1e-6,

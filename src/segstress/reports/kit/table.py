@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -68,6 +68,7 @@ class Table:
     lead: str = ""  # above the rows, in the page
     folded: bool = False  # closed in the page until someone opens it
     beside: int = 0  # rows at the end that are there for comparison only, and never printed in bold
+    among: tuple[str, ...] = ()  # columns in which rows must agree to be compared for the best
     links: Mapping[tuple[int, int], str] = field(default_factory=dict)  # (row, column) -> address in the page
     tints: Mapping[tuple[int, int], float] = field(default_factory=dict)  # -1 (harm) to 1 (calm): colour of a cell
 
@@ -91,17 +92,29 @@ class Table:
     @cached_property
     def bold(self) -> frozenset[tuple[int, int]]:
         """Row and column of every best value, where a column has one that is better than another."""
-        marked: set[tuple[int, int]] = set()
-        for number, column in enumerate(self.columns):
-            if not column.best:
-                continue
-            cells = enumerate(row[number] for row in self.rows[: len(self.rows) - self.beside])
-            values = {line: float(plain) for line, cell in cells if _known(plain := value_of(cell))}
-            distinct = sorted(set(values.values()), reverse=column.best == "highest")
-            if len(distinct) > 1:
-                best = distinct[: min(column.top, len(distinct) - 1)]
-                marked |= {(line, number) for line, plain in values.items() if plain in best}
-        return frozenset(marked)
+        ranked = [(number, column) for number, column in enumerate(self.columns) if column.best]
+        return frozenset(
+            (line, number)
+            for rows in self._compared()
+            for number, column in ranked
+            for line in _best(rows, number, column)
+        )
+
+    def _compared(self) -> Iterable[Mapping[int, Row]]:
+        """Return the rows by their numbers, in groups within which they are compared."""
+        shared = [number for number, column in enumerate(self.columns) if column.key in self.among]
+        groups: dict[Row, dict[int, Row]] = {}
+        for line, row in enumerate(self.rows[: len(self.rows) - self.beside]):
+            groups.setdefault(tuple(row[number] for number in shared), {})[line] = row
+        return groups.values()
+
+
+def _best(rows: Mapping[int, Row], number: int, column: Column) -> Iterator[int]:
+    """Yield the rows with the best values of a column, where one is better than another."""
+    values = {line: float(plain) for line, row in rows.items() if _known(plain := value_of(row[number]))}
+    distinct = sorted(set(values.values()), reverse=column.best == "highest")
+    best = distinct[: min(column.top, len(distinct) - 1)]
+    yield from (line for line, plain in values.items() if plain in best)
 
 
 def value_of(cell: Cell) -> str | int | float:

@@ -19,6 +19,7 @@ from ..kit.drawing import INK, PERCENT, Drawing, canvas, strokes
 BAND = "Bands: 95 % intervals over images, cut where they would leave the figure."
 ROOM = 0.5  # of the height of the lines, that bands may add above and below
 LOST = "Share of the clean class-mean accuracy that is lost"
+DRAWN = "drawn"  # the table of all points of all curves
 DOTS: dict[str, Any] = {"marker": "o", "markersize": 4}
 MOST = 12  # lines that can be told apart
 CLEAR, BANDS = 4, 6  # bands that can; that are drawn all the same
@@ -69,7 +70,7 @@ def curves(results: Sequence[LocalResult], name: str) -> Iterator[Drawing]:
     figure, axes = canvas(1.0 + 1.8 * len(rows) + 0.1 * shown, len(along.zones), len(rows))
     ticks = sorted({along.value(result) for members in lines.values() for result in members})
     for axis, (model, zone) in zip(axes, product(rows, along.zones), strict=True):
-        banded(axis, {line: _points(members, along, zone) for line, members in rows[model].items()})
+        banded(axis, {line: points_of(members, along, zone) for line, members in rows[model].items()})
         axis.set(title=" ".join(filter(None, (model, zone))), ylabel="RCE, %" if zone == along.zones[0] else "")
         axis.set_xticks(ticks, [along.tick(tick) for tick in ticks])
         rce_axis(axis)
@@ -92,7 +93,7 @@ def _by_model(lines: Mapping[str, list[LocalResult]]) -> dict[str, dict[str, lis
     return by_model if len(lines) > CLEAR and len(models) > 1 and alike else {"": dict(lines)}
 
 
-def _points(members: Sequence[LocalResult], along: Along, zone: str) -> dict[float, Interval]:
+def points_of(members: Sequence[LocalResult], along: Along, zone: str) -> dict[float, Interval]:
     """Return what was lost at each value of the setting."""
     steps = sorted({along.value(result) for result in members})
     return {step: mean_rce([m for m in members if along.value(m) == step], HEADLINE, zone) for step in steps}
@@ -138,7 +139,7 @@ def fit_view(axes: Sequence[Axes]) -> None:
 
 def band(lines: int) -> str:
     """Say what the bands are, or where the intervals are to be found."""
-    return BAND if lines <= BANDS else "Intervals are in the tables: their bands would hide each other."
+    return BAND if lines <= BANDS else f"Intervals: table `{DRAWN}` of this page; their bands would hide each other."
 
 
 def rce_axis(axis: Axes) -> None:

@@ -61,14 +61,16 @@ def headline(steps: Sequence[Step], first: str, second: str) -> str:
 
 
 def reversed_roles(steps: Sequence[Step], first: str, second: str) -> list[str]:
-    """Warn where a member is held against the one that it surpasses: the mixture then seems to cost nothing."""
+    """Warn where a member surely surpasses the one that it is held against: the mixture then seems to cost nothing."""
     better = {
-        f"{first} does better than {second} inside corrupted regions": steps[-1].natural.value < 0,
-        f"{second} does better than {first} outside attacked regions": steps[0].adversarial.value < 0,
+        f"{first} does better than {second} inside corrupted regions": steps[-1].natural.high < 0,
+        f"{second} does better than {first} outside attacked regions": steps[0].adversarial.high < 0,
     }
     surpassed = " and ".join(words for words, so in better.items() if so)
-    wanted = "the first model should be the one robust to attacks, the second the one robust to nature"
-    return [f"The roles look reversed: {surpassed}; {wanted}. Give the models in the other order."] if surpassed else []
+    if all(better.values()):
+        wanted = "the first model should be the one robust to attacks, the second the one robust to nature"
+        return [f"The roles are reversed: {surpassed}; {wanted}. Give the models in the other order."]
+    return [f"{surpassed} too, where the mixture was to gain from the other: little to trade."] if surpassed else []
 
 
 def table(steps: Sequence[Step], first: str, second: str) -> Table:

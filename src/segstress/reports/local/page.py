@@ -83,7 +83,7 @@ def leaner(table: Table) -> Table:
 
 def strips(scenes: Sequence[ModelFrames]) -> Iterator[Strip]:
     """Show each scene as a row: what was done, the truth, and what every model made of it."""
-    names = slugs([f"{scene.image} {scene.outcome}" for scene in scenes])
+    names = slugs([f"{scene.outcome} {scene.image}" for scene in scenes])
     for name, scene in zip(names, scenes, strict=True):
         first = next(iter(scene.frames.values()))
         maps = {"truth": first.truth}

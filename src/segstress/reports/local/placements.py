@@ -82,7 +82,8 @@ def placements_drawing(results: Sequence[LocalResult]) -> Iterator[Drawing]:
     for number, (position, stroke) in enumerate(zip(values, strokes(len(values)), strict=True)):
         across = np.array([(point.value, point.low, point.high) for point in values[position]]).reshape(-1, 3)
         rows = np.arange(len(lines)) + 0.5 * ((number + 0.5) / len(values) - 0.5)  # side by side within the line
-        reach = np.nan_to_num(np.abs(across[:, 1:] - across[:, :1]).T)
+        bounds = np.abs(across[:, 1:] - across[:, :1]).T
+        reach = np.where(np.isfinite(bounds), bounds, 0)  # one image alone bounds nothing
         axis.errorbar(across[:, 0], rows, xerr=reach, fmt="o", ms=5, color=stroke["color"], label=position)
     axis.set_yticks(range(len(lines)), list(lines))
     axis.axvline(0, color=INK, linewidth=0.5)  # or small differences would look large

@@ -17,7 +17,7 @@ INSIDE, VOID = (90, 96, 104), (222, 225, 229)
 
 def strike_strips(frames: Sequence[StrikeFrames]) -> Iterator[Strip]:
     """Show, attack by attack, the image, its prediction, and the pixels that it fooled of those that were left."""
-    names = slugs([f"{one.image} {one.model} {one.outcome} strikes" for one in frames])
+    names = slugs([f"{one.outcome} strikes {one.model} {one.image}" for one in frames])
     for name, one in zip(names, frames, strict=True):
         draws = {}
         before = one.clean
@@ -30,9 +30,10 @@ def strike_strips(frames: Sequence[StrikeFrames]) -> Iterator[Strip]:
             GalleryPicture(caption, f"gallery/{name}-{number}.png", draw, photograph=caption.startswith("attack"))
             for number, (caption, draw) in enumerate(draws.items())
         )
+        before_it, left = ("wrong", "still right") if one.wanted is None else ("at its target", "not at its target")
         words = (
             f"{one.model} under {one.outcome}, attack by attack. Fooling region: red = fooled by this attack, pale ="
-            " wrong before, blue = still right and what the next attack aims at, dark = where attacks may act"
+            f" {before_it} before, blue = {left} and what the next attack aims at, dark = where attacks may act"
         )
         yield Strip(one.image, words, pictures)
 
@@ -41,11 +42,11 @@ def fooling_region(one: StrikeFrames, before: np.ndarray, after: np.ndarray) -> 
     """Paint what an attack has fooled of what was left to it."""
     painted = np.empty((*one.truth.shape, 3), dtype=np.uint8)
     painted[:] = _rgb(CALM)
-    painted[before != one.truth] = _rgb(PALE)
+    painted[before != one.truth if one.wanted is None else before == one.wanted] = _rgb(PALE)
     painted[after != before] = _rgb(HARM)
     if one.region is not None and not one.region.all():
         painted[one.region & (after == before)] = INSIDE
-    painted[one.truth < 0] = VOID
+    painted[(one.truth if one.wanted is None else one.wanted) < 0] = VOID
     return painted
 
 

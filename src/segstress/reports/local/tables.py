@@ -12,6 +12,7 @@ from ...results.local import FIGURES, HEADLINE, NOTHING, LocalResult, mean_rce
 from ..kit.table import Cell, Column, Rows, Table
 from .all_corruptions import all_corruptions
 from .common import common
+from .figures import drawn
 from .keys import KEYS, keys_of
 from .placements import placements
 from .positions import positions
@@ -75,7 +76,7 @@ def overview(results: Sequence[LocalResult]) -> Table:
     done = list(dict.fromkeys((result.what, result.strength) for result in results))
     damages = {(result.model, result.data, result.where, result.what, result.strength): result for result in results}
     lines = {key[:3]: result for key, result in damages.items()}
-    rank = partial(Column, kind="interval", best="highest" if len({line[1:] for line in lines}) == 1 else "", top=2)
+    rank = partial(Column, kind="interval", best="highest", top=2)
     columns = (
         *(*KEYS[:2], KEYS[5]),
         rank("clean", "Clean"),
@@ -92,8 +93,9 @@ def overview(results: Sequence[LocalResult]) -> Table:
         )
         for line, result in lines.items()
     )
-    note = "Class-mean accuracy; the two best models of a column in bold, where all saw the same regions."
-    return Table("overview", "Inside and outside of what was damaged", columns, rows, note)
+    note = "Class-mean accuracy; in bold the two best models of a column on the same images and regions."
+    among = (KEYS[1].key, KEYS[5].key)
+    return Table("overview", "Inside and outside of what was damaged", columns, rows, note, among=among)
 
 
 def _score(result: LocalResult | None, zone: str) -> Interval:
@@ -102,6 +104,8 @@ def _score(result: LocalResult | None, zone: str) -> Interval:
 
 def attacked(results: Sequence[LocalResult]) -> Table:
     """Compare several attacks on one region: the best of them alone, and all together."""
+    targeted = any(result.wanted for result in results)
+    reached = (("single", "single"), ("cumulative", "together")) if targeted else ()
     columns = (
         *KEYS[:6],
         Column("attacks", "Attacks", "count"),
@@ -111,6 +115,7 @@ def attacked(results: Sequence[LocalResult]) -> Table:
         Column("rce_single", "RCE, single", "interval"),
         Column("rce_cumulative", "RCE, together", "interval"),
         Column("gain", "Together minus single", "interval"),
+        *(Column(f"reached_{name}", f"At the target, outside, {title}", "interval") for name, title in reached),
     )
     groups: dict[tuple[Cell, ...], list[LocalResult]] = {}
     for result in results:
@@ -119,21 +124,30 @@ def attacked(results: Sequence[LocalResult]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for key, members in groups.items():
         alone = [result for result in members if result.goal.startswith("attack-")]
-        single = min(alone, key=lambda result: result.score(HEADLINE, "outside"))
+        single = max(alone, key=_harm)
         together = next(result for result in members if result.goal == f"cumulative-{len(alone)}")
         figures: list[Cell] = [
             together.score_interval(HEADLINE, "outside", "clean"),
             *(result.score_interval(HEADLINE, "outside") for result in (single, together)),
             *(result.rce_interval(HEADLINE, "outside") for result in (single, together)),
             together.gain(single, HEADLINE, "outside"),
+            *(result.score_interval("accuracy", "outside", "wanted") for result in (single, together) if targeted),
         ]
         rows.append((*key, len(alone), *figures))
     note = (
         "Class-mean accuracy. All together: each pixel as the first attack that fooled it left it, a worst case pixel"
         " by pixel that no single image attains. Together minus single: on the same images, with the interval of the"
-        " paired difference; the single one was chosen on them. Every attack figure is an upper bound on robustness."
+        " paired difference; the single one was chosen on them, by what it brought to the target where it has one, else"
+        " by this accuracy. Every attack figure is an upper bound on robustness."
     )
     return Table("attacked", "Attacks on a region", columns, tuple(rows), note)
+
+
+def _harm(result: LocalResult) -> float:
+    """Return what an attack attained outside of its region: pixels at its target, or else accuracy lost."""
+    if result.wanted:
+        return result.score("accuracy", "outside", "wanted")
+    return -result.score(HEADLINE, "outside")
 
 
 def masks(results: Sequence[LocalResult]) -> Table:
@@ -179,5 +193,6 @@ TABLES = {
     "placements": placements,
     "positions": positions,
     "masks": masks,
+    "drawn": drawn,
     "scores": scores,
 }
