@@ -2,14 +2,17 @@
 
 Command: python bench/choice.py [--images 8] [--models ...] [--norm linf --eps 8/255] [--passes 1153]
 [--out runs/bench-choice]. A set may cost an image that many passes, a fifth of the battery published. Runs resume;
-figures are the mean over the models. Two of the models were trained for this choice alone:
+figures are the mean over the models. Two of the models were trained for this choice alone, one of them begun with a
+third:
 
 segstress train --threads 1 --recipe pgd-at --share 1 --attack "pgd?steps=3&eps=0.03&step=0.02&keep=last" \\
   --model compact:unet --start compact:unet-normal --data "shapes:train?count=2000" --epochs 5 --seed 7 \\
   --out runs/choice/unet-pgd-at
+segstress train transformer-normal --threads 1 --model "compact:transformer?seed=1" --seed 1 \\
+  --out runs/choice/transformer-normal --save-as runs/choice/transformer-normal.safetensors
 segstress train --threads 1 --recipe segpgd-at --share 1 --attack "segpgd?steps=3&eps=0.03&step=0.02&keep=last" \\
-  --model compact:transformer --start compact:transformer-normal-seed-1 --data "shapes:train?count=2000" --epochs 5 \\
-  --seed 8 --out runs/choice/transformer-segpgd-at
+  --model compact:transformer --start checkpoint:runs/choice/transformer-normal.safetensors \\
+  --data "shapes:train?count=2000" --epochs 5 --seed 8 --out runs/choice/transformer-segpgd-at
 """
 
 from __future__ import annotations

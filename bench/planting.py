@@ -27,7 +27,7 @@ from mutants import CODE, COPIED, ROOT, run_tests
 ROOMS = {
     "attacks": "rooms/attacks contract/test_contract_losses.py contract/test_contract_targets.py",
     "metrics": "rooms/metrics contract/test_contract_metrics.py",
-    "corruptions": "rooms/corruptions contract/test_contract_corruptions.py",
+    "corruptions": "rooms/corruptions golden/test_corruptions.py contract/test_contract_corruptions.py",
     "competition": "rooms/competition contract/test_contract_concordances.py contract/test_contract_formats.py",
     "training": "rooms/training contract/test_contract_training.py",
 }
