@@ -60,7 +60,10 @@ def _start(begun: dict[str, Any]) -> str:
 
 def _head() -> str:
     """Return the last commit of the repository that claims.lock is of; unknown where another is around us."""
-    return UNKNOWN if _last_commit(LOCK) == UNKNOWN else _commit(LOCK.parent)
+    if _last_commit(LOCK) == UNKNOWN:
+        return UNKNOWN
+    changed = _git(LOCK.parent, "status", "--porcelain", "--untracked-files=no")
+    return _commit(LOCK.parent) + (" and what was not committed" if changed else "")
 
 
 def _last_commit(path: Path) -> str:
@@ -69,12 +72,17 @@ def _last_commit(path: Path) -> str:
 
 
 def _commit(folder: Path, *only: str) -> str:
+    said = _git(folder, "log", "-1", "--format=%h (%cI)", *only)
+    return f"commit {said}" if said else UNKNOWN
+
+
+def _git(folder: Path, *words: str) -> str:
+    """Return what git says of a folder; nothing where it is missing or fails."""
     try:
-        command = ["git", "-C", str(folder), "log", "-1", "--format=%h (%cI)", *only]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=False)
     except OSError:
-        return UNKNOWN
-    return f"commit {done.stdout.strip()}" if done.returncode == 0 and done.stdout.strip() else UNKNOWN
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 if __name__ == "__main__":

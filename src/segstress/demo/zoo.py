@@ -21,7 +21,7 @@ from ..reports.kit.export import to_markdown
 from ..reports.kit.table import Cell, Column, Rows, Table
 from ..reports.study.assessment import Assessment, title
 from .claims import Evidence
-from .claims.runs import BATTERY, CLEAN, NO_GRAIN, TWIN, share
+from .claims.runs import BATTERY, CLEAN, GRAINLESS, NO_GRAIN, share
 from .demonstration import ABOUT, HISTORY
 from .lock import words
 
@@ -81,7 +81,7 @@ def _model(name: str, clean: Assessment | None, robust: Assessment | None) -> di
         "training": card["command"],
         "seed": card["plan"]["seed"],
         "share": share(name),
-        "without_grain": name == TWIN,
+        "without_grain": name in GRAINLESS,
         "clean_images": len(clean.study.ids) if clean else 0,
         "clean": {figure: _bounds(clean.clean_interval(figure)) for figure in CLEAN_FIGURES} if clean else {},
         "robust": {figure: _bounds(robust.worst_interval(figure)) for figure in ROBUST_FIGURES} if robust else {},
@@ -155,8 +155,12 @@ def _clean_images(results: Mapping[str, Any]) -> str:
     """Tell on how many clean images figures are, and which models have had another number."""
     usual = results["clean_images"]
     others = {name: entry["clean_images"] for name, entry in results["models"].items() if entry["clean"]}
-    apart = [f"{name} on {number}" for name, number in others.items() if number != usual]
-    return f"{usual} ({', '.join(apart)})" if apart else str(usual)
+    apart: dict[int, list[str]] = {}
+    for name, number in others.items():
+        if number != usual:
+            apart.setdefault(number, []).append(name)
+    words = [f"{', '.join(names)} on {number}" for number, names in apart.items()]
+    return f"{usual} ({'; '.join(words)})" if words else str(usual)
 
 
 def _cells(entry: Mapping[str, Any]) -> list[Cell]:

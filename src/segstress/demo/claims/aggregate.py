@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +17,7 @@ from ...reports.study.assessment import Assessment, metric_of, title
 from ...reports.study.figure_names import declaration_of
 from .claim import claims
 from .evidence import Evaluation, Evidence, Need
-from .runs import BATTERY, EPS, PLAIN, WHOLES, data, matched, named
+from .runs import BATTERY, EPS, NUMBERS, PLAIN, WHOLES, data, matched, named
 from .seeds import Lead, apart, lead
 
 ROBUST = matched(WHOLES[0])
@@ -25,9 +25,10 @@ FIGURES = ("accuracy", "nmiou")  # in which attacks are compared
 SECOND = {"accuracy": "annealed-error", "nmiou": "annealed-iou"}  # the battery's strongest by each, on shapes:val
 NUMBER = {"accuracy": 2, "nmiou": 3}  # of that attack in the battery
 PASSES = {"accuracy": 305, "nmiou": 380}  # steps of a second start: with those of the first, as many as the battery
-SINGLE = ("padam-ce", "padam-cos", "sea-jsd", "sea-mce", "sea-msl", "sea-bce", "annealed-error")
+PUBLISHED = ("padam-ce", "padam-cos", "sea-jsd", "sea-mce", "sea-msl", "sea-bce")
+SINGLE = (*PUBLISHED, "annealed-error")
 STEPS = 60  # of each of them
-BETWEEN = "4/255"  # where normal networks still have something to lose
+BETWEEN = "2/255"  # where normal networks have something to lose; at 4/255, asked before, nothing was left of them
 
 
 def _restarts(images: int) -> dict[str, Any]:
@@ -45,7 +46,7 @@ RESTARTS = Evaluation("restarts", _restarts)
 EXHAUSTIVE = Evaluation("exhaustive", _exhaustive)
 
 
-@claims.register("2-aggregate")
+@claims.register("02-aggregate")
 class Aggregate:
     """The aggregate beats its strongest attack with all its passes; normal and robust models fall to other attacks."""
 
@@ -56,7 +57,7 @@ class Aggregate:
         battery, second, single = (evidence.assessments(need) for need in (BATTERY, RESTARTS, EXHAUSTIVE))
         gains = {figure: _gain(battery, second, figure) for figure in FIGURES}
         checks = [_stronger(figure, gains[figure]) for figure in FIGURES]
-        checks += [_different(single, figure) for figure in FIGURES]
+        checks += [_different(single, figure, among) for among in (SINGLE, PUBLISHED) for figure in FIGURES]
         return Answer(tuple(checks), (_table(battery, second), _winners(single)), (_drawing(single),))
 
 
@@ -84,9 +85,10 @@ def _stronger(figure: str, gain: Lead) -> Check:
     )
 
 
-def strongest(assessment: Assessment, figure: str) -> str:
-    """Return the attack that alone leaves the least of a figure."""
-    return min(assessment.labels[1:], key=lambda label: assessment.score(figure, label))
+def strongest(assessment: Assessment, figure: str, among: Sequence[str]) -> str:
+    """Return the attack of these that alone leaves the least of a figure."""
+    labels = [label for label in assessment.labels[1:] if label.startswith(tuple(among))]
+    return min(labels, key=lambda label: assessment.score(figure, label))
 
 
 def gap(assessment: Assessment, attack: str, other: str, figure: str) -> Difference:
@@ -95,16 +97,17 @@ def gap(assessment: Assessment, attack: str, other: str, figure: str) -> Differe
     return difference(first, second, metric_of(figure))
 
 
-def _different(single: Mapping[str, Assessment], figure: str) -> Check:
+def _different(single: Mapping[str, Assessment], figure: str, among: Sequence[str]) -> Check:
     holds, shown = True, []
-    for seed, (plain, robust) in enumerate(zip(PLAIN, ROBUST, strict=True)):
-        normal, sturdy = (strongest(single[name], figure) for name in (plain, robust))
+    for seed, plain, robust in zip(NUMBERS, PLAIN, ROBUST, strict=True):
+        normal, sturdy = (strongest(single[name], figure, among) for name in (plain, robust))
         gaps = (gap(single[plain], sturdy, normal, figure), gap(single[robust], normal, sturdy, figure))
         holds = holds and normal != sturdy and min(apart.low for apart in gaps) > 0
         words = " and ".join(map(span, gaps))
         shown.append(f"seed {seed}: {normal} and {sturdy}, the other leaving {words} points more")
+    which = "attack" if among == SINGLE else "published attack"
     return Check(
-        f"On every seed the attack that leaves a normal network the least {title(figure)} is surely not the one that"
+        f"On every seed the {which} that leaves a normal network the least {title(figure)} is surely not the one that"
         f" leaves {WHOLES[0]} the least, and the other way round, at {BETWEEN}",
         "; ".join(shown),
         holds,

@@ -23,7 +23,7 @@ FIGURES = ("accuracy", "nmiou")  # in which the battery attacks
 TRAINING = 2  # passes of a step besides those of its attack: one forward, one backward
 
 
-@claims.register("9-annealed-training")
+@claims.register("09-annealed-training")
 class AnnealedTraining:
     """Trained on the annealed loss, models are more robust than by PGD-AT and SegPGD-AT at equal cost (ours)."""
 

@@ -18,7 +18,7 @@ from .runs import ANNEALED, BATTERY, WHOLES, matched
 from .seeds import lead
 
 
-@claims.register("7-foreground")
+@claims.register("07-foreground")
 class Foreground:
     """The foreground is more vulnerable than the background."""
 

@@ -20,7 +20,7 @@ from ...results.local import LocalResult
 from ...results.run import Run
 from .claim import claims
 from .evidence import Evaluation, Evidence, Need
-from .runs import NORMAL, SEEDS, data, named
+from .runs import NORMAL, NUMBERS, PLAIN, RIVALS, data, named
 
 FIRST, SECOND = NORMAL
 BOX = {"kind": "box", "position": "centre", "height": 40, "width": 40}  # a sixth of an image
@@ -30,7 +30,7 @@ ATTACK = {"attack": "pgd-masked", "steps": 50, "step": "4/255", "eps": "16/255",
 def _plan(images: int) -> dict[str, Any]:
     corrupted = corruption_specs(["gaussian_noise", "gaussian_blur", "brightness"], [3], [BOX])
     return {
-        "models": named(*(name + seed for name in (FIRST, SECOND) for seed in SEEDS)),
+        "models": named(*PLAIN, *RIVALS),
         "data": data(2 * images),
         "perturbations": [*corrupted, ATTACK],
         "exhaustive": True,
@@ -51,7 +51,7 @@ class Lead:
     more: Interval  # of the first minus the second, image by image
 
 
-@claims.register("5-localized-damage")
+@claims.register("05-localized-damage")
 class Places:
     """Localized corruption and localized attack order the CNN and the transformer differently."""
 
@@ -72,8 +72,8 @@ def _leads(results: Sequence[LocalResult]) -> list[Lead]:
     kinds = {result.what: result.steps > 0 for result in counted}
     leads = []
     for what, attack in kinds.items():
-        for number, seed in enumerate(SEEDS):
-            first, second = (of[name + seed, what] for name in (FIRST, SECOND))
+        for number, *names in zip(NUMBERS, PLAIN, RIVALS, strict=True):
+            first, second = (of[name, what] for name in names)
             leads.append(Lead(what, attack, str(number), (_mean(first), _mean(second)), _mean(first - second)))
     return leads
 

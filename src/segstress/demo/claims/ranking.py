@@ -17,54 +17,72 @@ from ...reports.kit.table import Column, Table
 from ...reports.study.assessment import Assessment, metric_of
 from .claim import claims
 from .evidence import ContestRun, Evidence, Need
-from .runs import ANNEALED, CLEAN, HALVES, WHOLES, matched, named
+from .runs import CLEAN, KINDS, NORMAL, SEEDS, named
 
 FIGURE = "cmiou"  # by which a test set ranks
 LEVEL = 0.05  # chance to call any pair reversed that is not
 DRAWS = 5000  # on the clean side; the competition's own number on the other
-MODELS = (
-    "cnn-normal",
-    "transformer-normal",
-    "unet-normal",
-    *(matched(kind)[0] for kind in (*HALVES, *WHOLES, ANNEALED)),
-)
-MAD = ContestRun(
-    "competition",
-    lambda images: {
-        "models": named(*MODELS),
-        "pool": f"shapes:pool?count={10 * images}&labelled=true",
-        "scale": "pool",
-    },
-)
+TRAININGS = (*NORMAL, *(f"matched-{kind}" for kind in KINDS))
+POOL = 1_000_000  # first scene of the pool for the first seed; an earlier run had those from 0
+APART = 100_000  # from there to the first for the next seed
 
 
-@claims.register("6-competition")
+def _contest(number: int, seed: str) -> ContestRun:
+    pool = f"shapes:pool?count={{count}}&first={POOL + APART * number}&labelled=true"
+    return ContestRun(
+        f"competition{seed}",
+        lambda images: {
+            "models": named(*(training + seed for training in TRAININGS)),
+            "pool": pool.format(count=40 * images),
+            "scale": "pool",
+        },
+    )
+
+
+CONTESTS = tuple(_contest(number, seed) for number, seed in enumerate(SEEDS))
+Doubts = Mapping[tuple[str, str], float]  # of pairs of trainings: the worse on clean images, and the better
+Ranking = Mapping[str, Any]  # of one competition
+
+
+@claims.register("06-competition")
 class RankingChange:
     """The competition's ranking differs from the ranking by clean images."""
 
-    needs: ClassVar[tuple[Need, ...]] = (CLEAN, MAD)
+    needs: ClassVar[tuple[Need, ...]] = (CLEAN, *CONTESTS)
 
     def answer(self, evidence: Evidence) -> Answer:
-        """Look for pairs of models of which one is surely better clean and surely worse in the competition."""
-        assessments, contest = evidence.assessments(CLEAN), evidence.ranking(MAD)
-        checks = [_check(role, contest, assessments) for role in contest["rankings"]]
-        return Answer(tuple(checks), (_table(contest, assessments),), (_drawing(contest),))
+        """Look for pairs of trainings of which one is surely better clean and surely worse in every competition."""
+        assessments, rankings = evidence.assessments(CLEAN), [evidence.ranking(contest) for contest in CONTESTS]
+        checks = [_check(role, rankings, assessments) for role in rankings[0]["rankings"]]
+        return Answer(tuple(checks), (_table(rankings, assessments),), (_drawing(rankings),))
 
 
-def _check(role: str, contest: Mapping[str, Any], assessments: Mapping[str, Assessment]) -> Check:
-    names, ranking = contest["models"], contest["rankings"][role]
-    clean = [assessments[name].score(FIGURE) for name in names]
-    similar = rank_correlation(clean, [ranking[name]["strength"] for name in names])[0]
-    doubts = reversals(names, contest["beats"][role], assessments)
+def training(model: str) -> str:
+    """Return a model's training: its name without the seed."""
+    return model.partition("-seed-")[0]
+
+
+def _check(role: str, rankings: Sequence[Ranking], assessments: Mapping[str, Assessment]) -> Check:
+    similar = [_likeness(role, ranking, assessments) for ranking in rankings]
+    by_seed = [reversals(ranking["models"], ranking["beats"][role], assessments) for ranking in rankings]
+    doubts = on_every_seed(by_seed)
     sure = holm(doubts)
     shown = "; ".join(f"{better} before {worse}" for better, worse in sure[:3]) or "none"
     more = f" and {len(sure) - 3} more" if len(sure) > 3 else ""
+    alone = ", ".join(str(len(holm(one))) for one in by_seed)
     return Check(
-        f"By {role} some models are surely ordered otherwise than by clean CmIoU, corrected for the number of pairs",
-        f"{shown}{more}, of {len(doubts)} pairs (Holm, {percent(LEVEL)} %); rank correlation {similar:.2f} over"
-        f" {len(names)} models",
+        f"By {role} some trainings are surely ordered otherwise than by clean CmIoU in the competition of every seed,"
+        " corrected for the number of pairs",
+        f"{shown}{more}, of {len(doubts)} pairs (Holm, {percent(LEVEL)} %); by seed alone {alone} pairs; rank"
+        f" correlation {', '.join(f'{value:.2f}' for value in similar)} over {len(TRAININGS)} models",
         bool(sure),
     )
+
+
+def _likeness(role: str, ranking: Ranking, assessments: Mapping[str, Assessment]) -> float:
+    clean = [assessments[name].score(FIGURE) for name in ranking["models"]]
+    strengths = [ranking["rankings"][role][name]["strength"] for name in ranking["models"]]
+    return float(rank_correlation(clean, strengths)[0])
 
 
 def reversals(
@@ -78,7 +96,8 @@ def reversals(
         left, right = (assessments[name].counts(FIGURE)[0] for name in (first, second))
         clean = difference(left, right, metric_of(FIGURE), draws=DRAWS)
         (low, other), pair = ((i, j), (first, second)) if clean.value < 0 else ((j, i), (second, first))
-        doubts[pair] = max(2 * _chance(clean.doubt, DRAWS), _chance(1 - beats[low][other], CONTEST_DRAWS))
+        doubt = max(2 * _chance(clean.doubt, DRAWS), _chance(1 - beats[low][other], CONTEST_DRAWS))
+        doubts[training(pair[0]), training(pair[1])] = doubt
     return doubts
 
 
@@ -87,15 +106,20 @@ def _chance(share: float, draws: int) -> float:
     return (share * draws + 1) / (draws + 1)
 
 
-def holm(doubts: Mapping[tuple[str, str], float]) -> list[tuple[str, str]]:
+def on_every_seed(by_seed: Sequence[Doubts]) -> dict[tuple[str, str], float]:
+    """Return the largest doubt of each pair: a seed that orders it otherwise on clean images is no witness."""
+    return {pair: max(doubts.get(pair, 1.0) for doubts in by_seed) for pair in by_seed[0]}
+
+
+def holm(doubts: Doubts) -> list[tuple[str, str]]:
     """Return the pairs that stay sure when all of them were looked at (Holm 1979), the surest first."""
     ordered = sorted(doubts, key=lambda pair: doubts[pair])
     sure = takewhile(lambda item: doubts[item[1]] <= LEVEL / (len(ordered) - item[0]), enumerate(ordered))
     return [pair for _, pair in sure]
 
 
-def _table(contest: Mapping[str, Any], assessments: Mapping[str, Assessment]) -> Table:
-    roles = list(contest["rankings"])
+def _table(rankings: Sequence[Ranking], assessments: Mapping[str, Assessment]) -> Table:
+    roles = list(rankings[0]["rankings"])
     columns = (
         Column("model", "Model"),
         Column(FIGURE, "CmIoU, clean", "interval"),
@@ -106,25 +130,27 @@ def _table(contest: Mapping[str, Any], assessments: Mapping[str, Assessment]) ->
             for column in (Column(f"{role}_place", f"Place, {role}", "count"), Column(f"{role}_band", "Band at 95 %"))
         ),
     )
-    order = sorted(contest["models"], key=lambda name: -assessments[name].score(FIGURE))
     rows = []
-    for position, name in enumerate(order, start=1):
-        results = [contest["rankings"][role][name] for role in roles]
-        places = [cell for result in results for cell in (result["rank"], "{} to {}".format(*result["band"]))]
-        rows.append((name, assessments[name].clean_interval(FIGURE), position, *places))
-    constant = assessments[order[0]].constant(FIGURE)
+    for ranking in rankings:
+        order = sorted(ranking["models"], key=lambda name: -assessments[name].score(FIGURE))
+        for position, name in enumerate(order, start=1):
+            results = [ranking["rankings"][role][name] for role in roles]
+            places = [cell for result in results for cell in (result["rank"], "{} to {}".format(*result["band"]))]
+            rows.append((name, assessments[name].clean_interval(FIGURE), position, *places))
+    constant = assessments[rows[0][0]].constant(FIGURE)
     note = (
         f"Clean: ordinary test images, on which one class everywhere would have {100 * constant:.1f} %. Competition:"
-        " images of another distribution on which the models disagree most, judged by their masks. An earlier run used"
-        " the same pool, with other models."
+        " images of another distribution on which the models disagree most, judged by their masks. Each seed has a"
+        " competition and a pool of its own, with places among its own models."
     )
-    return Table("ranking", "Two rankings", columns, tuple(rows), note)
+    return Table("ranking", "Two rankings, seed by seed", columns, tuple(rows), note)
 
 
-def _drawing(contest: Mapping[str, Any]) -> Drawing:
-    rows: dict[str, dict[str, Interval]] = {name: {} for name in contest["models"]}
-    for role, ranking in contest["rankings"].items():
-        for name, result in ranking.items():
-            rows[name][role] = Interval(result["strength"], *result["interval"])
-    caption = "Strength in the competition with 95 % intervals over its images; 0 is the mean of all models."
+def _drawing(rankings: Sequence[Ranking]) -> Drawing:
+    rows: dict[str, dict[str, Interval]] = {}
+    for ranking in rankings:
+        for role, results in ranking["rankings"].items():
+            for name, result in results.items():
+                rows.setdefault(name, {})[role] = Interval(result["strength"], *result["interval"])
+    caption = "Strength in the competition of its seed with 95 % intervals over its images; 0: mean of its models."
     return points(Words("ranking", "Strength in the competition", caption, "strength"), rows, 0.0, unit=1)

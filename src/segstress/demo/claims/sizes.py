@@ -26,7 +26,7 @@ KINDS = (*WHOLES, ANNEALED)  # of models that something is left of: where nothin
 Assessments = Mapping[str, Assessment]
 
 
-@claims.register("3-small-objects")
+@claims.register("03-small-objects")
 class Sizes:
     """Size bias: small objects fall first, and NmIoU, which pools nothing, loses a larger part than CmIoU."""
 
