@@ -29,8 +29,9 @@ from segstress.planning.schema import schema_of
 HERE = Path(__file__).parent
 MADE = "\n*Written by `python docs/write_tables.py` from the registries; do not edit.*\n"
 ATTACKS = """\
-A name that a paper gave is that paper's algorithm; `-auto`, `annealed-` and `progressive-` are ours. Passes
-are those of an attack's own loop, for one image at its default settings. Which to take: [choose.md](choose.md).
+A name that a paper gave is that paper's algorithm. Ours are `-auto`, `annealed-`, `progressive-`,
+`-search`, `padam`, `padam-rp`, `pgd-rp`, `apgd-margin`, and `pgd` where nothing is set. Passes are those of an attack's
+own loop, for one image at its default settings. Which to take: [choose.md](choose.md).
 """
 BATTERIES = """## Batteries
 

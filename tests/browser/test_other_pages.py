@@ -56,7 +56,7 @@ def test_a_cell_of_a_matrix_shows_its_images_and_the_address_leads_back(browser:
     for page in visit(browser, pages["contest"]):
         assert page.locator("#images-count").inner_text() == "24 of 24 selections"
         page.locator("td.tinted a").first.press("Enter")  # aggressiveness of good over fair
-        assert page.locator("[name=defender]").input_value() == "1"
+        page.wait_for_function("document.querySelector('[name=defender]').value === '1'")
         assert page.locator("[name=attacker]").input_value() == "0"
         assert page.locator("#images-count").inner_text() == "4 of 24 selections"
         assert page.locator("#images .strip").count() == 4

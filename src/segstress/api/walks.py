@@ -25,9 +25,9 @@ from ..fitting.plan import read_training_plan
 from ..fitting.train import train as train_model
 from ..models import models as kinds
 from ..runtime import Progress, RunOptions
-from ..training import recipes
+from ..training import Watcher, recipes
 from .asking import data_settings, model_settings, plan_of
-from .process import ResultFolder, here, listener
+from .process import ResultFolder, here, listener, log
 from .results import RunResult
 from .rows import Rows
 
@@ -81,7 +81,8 @@ def train(plan: str | None = None, *, out: Path | str | None = None, **changes: 
             plan, changes | {key: datasets.spec(data) for key, data in datasets_given.items()}
         )
         name = Path(plan).stem if plan else recipes.read(training_plan.recipe)["kind"]
-        return train_model(training_plan, Path("runs") / f"train-{name}" if out is None else Path(out))
+        folder = Path("runs") / f"train-{name}" if out is None else Path(out)
+        return train_model(training_plan, folder, Watcher(warn=log.warning))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -25,7 +25,7 @@ def judge_outputs(logits: Tensor) -> list[Flag]:
         seen = "outputs all lie in [0, 1] without summing to one, as after a sigmoid"
         return [Flag("sigmoid", seen, "the losses squash them a second time, so gradients vanish", SQUASHED)]
     if _is_zero(logits.logsumexp(1)):
-        matters = "cross-entropy does not mind, but losses that read logits (margin, cosine, DLR) see another scale"
+        matters = "cross-entropy and margins do not mind, but losses through a sigmoid see other values"
         return [Flag("log-probabilities", "outputs are logarithms of probabilities, not logits", matters, SQUASHED)]
     return []
 

@@ -121,15 +121,20 @@ def test_the_worked_examples_still_print_what_is_pasted(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def commands_of(page):
-    """Return the words of every segstress command in code blocks of a page; what a shell does with them is left out."""
+def lines_of(page):
+    """Return every segstress command in code blocks of a page, as it stands there."""
     text = (ROOT / page).read_text().replace("\\\n", " ")
     fenced = re.findall("^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     indented = re.findall(r"(?:^|\n)\n((?: {4}segstress .*\n)+)", text)
-    for line in "".join([*fenced, *indented]).splitlines():
-        if line.strip().startswith("segstress "):
-            words = shlex.split(line.strip(), comments=True)
-            yield list(itertools.takewhile(lambda word: word not in ("|", ";", "&&", ">"), words))[1:]
+    lines = map(str.strip, "".join([*fenced, *indented]).splitlines())
+    return [line for line in lines if line.startswith("segstress ")]
+
+
+def commands_of(page):
+    """Return the words of every segstress command of a page; what a shell does with them is left out."""
+    for line in lines_of(page):
+        words = shlex.split(line, comments=True)
+        yield list(itertools.takewhile(lambda word: word not in ("|", ";", "&&", ">"), words))[1:]
 
 
 PAGES = [page.relative_to(ROOT).as_posix() for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")))]
@@ -146,6 +151,17 @@ def test_every_command_of_a_page_and_its_options_exist(page):
         known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
         given = {word.partition("=")[0] for word in words if word.startswith("--")}
         assert given <= known | {*ANYWHERE, "--help", "--version"}, f"{words}: {given - known}"
+
+
+def test_no_shell_reads_a_spec_as_a_pattern():
+    """Nor `&` as the end of a command: zsh refuses a bare `shapes:train?count=8`."""
+    helps = [
+        text for path in ROOT.glob("src/segstress/cli/*.py") for text in re.findall("Example: (.*)", path.read_text())
+    ]
+    lines = [*helps, *itertools.chain.from_iterable(map(lines_of, PAGES))]
+    bare = [re.sub(r"""'[^']*'|"[^"]*"|\s#.*""", "", line) for line in lines]
+    assert len(bare) > 100
+    assert not [line for line in bare if re.search(r"[?*]|\w&\w", line)]
 
 
 def test_pictures_are_small():
