@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TypeVar
 
 import torch
@@ -32,6 +33,9 @@ def joined(backend: str) -> Iterator[None]:
     if distributed.is_initialized():
         yield
         return
+    # Defaults of its functions hold the group that there is when it is imported, which torch does under way: threads of
+    # a group that is never freed outlive the interpreter, and now and then they abort the process.
+    import_module("torch.distributed.nn")
     distributed.init_process_group(backend)
     try:
         yield
