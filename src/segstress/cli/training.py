@@ -33,7 +33,8 @@ Data = Annotated[str | None, Option("--data", help="Training images, e.g. shapes
 Validation = Annotated[str | None, Option("--validation", help="Images to validate on, e.g. shapes:val?count=48.")]
 Start = Annotated[str | None, Option("--start", help="Model whose weights training begins with.")]
 Backbone = Annotated[
-    str | None, Option("--backbone", help="Features alone that training begins with: a model, or a file[?key=&part=].")
+    str | None,
+    Option("--backbone", help="Features alone that training begins with: a model, or a file[?key=&part=&rename=]."),
 ]
 Epochs = Annotated[int | None, Option("--epochs", min=1)]
 BatchSize = Annotated[int | None, Option("--batch-size", min=1, help="Images of a step, over all processes.")]

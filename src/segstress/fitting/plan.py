@@ -73,12 +73,15 @@ def read_training_plan(source: str | None, changes: Mapping[str, Any]) -> Traini
 
 
 def _backbone(text: str, before: Any) -> dict[str, Any]:
-    """Read a model, or `file?key=state_dict&part=encoder`; a file keeps the plan's own key and part."""
+    """Read a model, or `file?key=state_dict&part=encoder`; a file is read as the plan's own, but for what is given."""
     path, _, query = text.partition("?")
     if MODEL.match(text) and not Path(path).is_file():
         return {"model": text}
-    kept = {key: before[key] for key in ("key", "part") if key in before} if isinstance(before, Mapping) else {}
-    return {**kept, **dict(pair.partition("=")[::2] for pair in query.split("&") if pair), "path": path}
+    given: dict[str, Any] = dict(pair.partition("=")[::2] for pair in query.split("&") if pair)
+    if "rename" in given:
+        given["rename"] = given["rename"].split(",") if given["rename"] else {}
+    known = before if isinstance(before, Mapping) else {}
+    return {**{key: known[key] for key in ("key", "part", "rename") if key in known}, **given, "path": path}
 
 
 def _read(source: str) -> dict[str, Any]:

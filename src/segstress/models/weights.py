@@ -30,6 +30,9 @@ def _pairs(value: Any) -> Any:
     return pairs
 
 
+Renaming = Annotated[dict[str, str], BeforeValidator(_pairs)]
+
+
 def _several(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
@@ -40,7 +43,7 @@ class Weighted(Model):
 
     weights: AnyPath | None = None  # safetensors or torch file; none = as the network is made, and nothing is fetched
     weights_key: str = ""  # entry of the file that holds the tensors, where it has several: `model_ema`
-    rename: Annotated[dict[str, str], BeforeValidator(_pairs)] = Field(default_factory=dict)  # beginnings: old:new
+    rename: Renaming = Field(default_factory=dict)  # beginnings: old:new
     ignore: Annotated[tuple[str, ...], BeforeValidator(_several)] = ()  # beginnings or patterns (*) to leave out
 
     def fill(self, network: nn.Module) -> Loaded:
@@ -133,6 +136,15 @@ def fill(
 
 def _names(weights: Iterable[str], wanted: Iterable[str], rename: Mapping[str, str], source: str) -> dict[str, str]:
     """Map names in the network to the file's: renamed, and freed from a common beginning."""
+    names = renamed(weights, rename, source)
+    for owner in OWNERS:
+        if all(name.startswith(owner) for name in names) and not any(name.startswith(owner) for name in wanted):
+            names = {name.removeprefix(owner): old for name, old in names.items()}
+    return names
+
+
+def renamed(weights: Iterable[str], rename: Mapping[str, str], source: str) -> dict[str, str]:
+    """Map new names to the file's, of which the given beginnings are replaced; each must be there."""
     names: dict[str, str] = {}
     unused = set(rename)
     for name in weights:
@@ -144,9 +156,6 @@ def _names(weights: Iterable[str], wanted: Iterable[str], rename: Mapping[str, s
         names[new] = name
     if unused - {""}:
         raise BadInput(f"weights '{source}': rename: no name begins with '{min(unused)}'; found {brief(list(names))}")
-    for owner in OWNERS:
-        if all(name.startswith(owner) for name in names) and not any(name.startswith(owner) for name in wanted):
-            names = {name.removeprefix(owner): old for name, old in names.items()}
     return names
 
 

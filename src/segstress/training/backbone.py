@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from ..core import BadInput, settings
 from ..core.remote import AnyPath
 from ..models import models
-from ..models.weights import read_weights
+from ..models.weights import Renaming, read_weights, renamed
 from .trainee import Trainee
 
 
@@ -24,6 +24,7 @@ class Backbone:
     model: str | dict[str, Any] | None = None  # in place of a file: a model whose part of that name it is
     key: str = ""  # entry of the file that holds the tensors, such as model
     part: Annotated[str, Field(pattern=r"[\w.]*")] = ""  # of the network that they fill, such as encoder
+    rename: Renaming = Field(default_factory=dict)  # beginnings of a file's names: old:new
 
     @model_validator(mode="after")
     def _check(self) -> Backbone:
@@ -55,7 +56,8 @@ class Backbone:
                 f"backbone '{path}' does not exist; expected a .safetensors or torch file, or a model: name yours by"
                 " --backbone, or as `backbone` in a plan"
             )
-        return read_weights(path, self.key)
+        weights = read_weights(path, self.key)
+        return {name: weights[old] for name, old in renamed(weights, self.rename, str(path)).items()}
 
     def _part(self, network: nn.Module) -> nn.Module:
         try:

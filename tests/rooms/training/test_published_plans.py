@@ -93,10 +93,12 @@ def test_a_plan_takes_a_step_on_a_folder_of_its_layout(name, folders, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TABLE)
 def test_a_plan_takes_a_step_with_its_own_network(name, folders, tmp_path):
-    """Small crops, and as backbone a file of the features that the network has anyway."""
+    """Small crops, and as backbone a file of the features that the network has anyway, or timm's of the same kind."""
     pytest.importorskip("segmentation_models_pytorch" if "upernet" in name else "mmseg")
     file, before = tmp_path / "mine.pth", read_training_plan(name, {})
     features = models.build(before.model).network().get_submodule(before.backbone.part).state_dict()
+    if before.backbone.rename:
+        features = pytest.importorskip("timm").create_model("convnext_tiny").state_dict()
     torch.save({before.backbone.key: features} if before.backbone.key else features, file)
     plan = one_step(name, folders, crop=65, backbone=str(file))
     made = train(plan, tmp_path)

@@ -75,6 +75,17 @@ def test_a_robust_backbone_fills_all_but_the_heads(quick, tmp_path):
         quick(backbone=spec | {"part": "encoder"}).backbone.fill(network)
 
 
+def test_a_backbone_under_other_names_is_renamed(quick, tmp_path):
+    weights = {f"stem.{name}": tensor + 1 for name, tensor in grouped().features.state_dict().items()}
+    save_file(weights, tmp_path / "robust.safetensors")
+    spec = {"path": str(tmp_path / "robust.safetensors"), "part": "features"}
+    network = grouped()
+    quick(backbone=spec | {"rename": {"stem.": ""}}).backbone.fill(network)
+    assert network.features[0].weight.equal(weights["stem.0.weight"])
+    with pytest.raises(BadInput, match=r"rename: no name begins with 'trunk.'"):
+        quick(backbone=spec | {"rename": {"trunk.": ""}}).backbone.fill(network)
+
+
 def test_a_backbone_may_be_that_of_a_model(quick):
     network = grouped()
     quick(backbone={"model": f"factory:{NETWORKS}:moved"}).backbone.fill(network)
@@ -89,15 +100,18 @@ def test_the_command_line_names_a_file_for_the_backbone(tmp_path):
     def backbone(text, plan="voc-pspnet"):
         return to_plain(read_training_plan(plan, {"backbone": text}).backbone)
 
-    file = {"path": "mine.pth", "model": None, "key": "state_dict", "part": "network.backbone"}
+    file = {"path": "mine.pth", "model": None, "key": "state_dict", "part": "network.backbone", "rename": {}}
     assert backbone("mine.pth") == file
     assert backbone("mine.pth?key=model.ema&part=backbone") == file | {"key": "model.ema", "part": "backbone"}
     assert backbone("s3://bucket/mine.pth") == file | {"path": "s3://bucket/mine.pth"}
     assert backbone("mine.pth", "matched-pir-at") == file | {"key": "", "part": ""}
     for model in ("compact:cnn-normal", "factory:nets.py:small?classes=3", "mine?width=3", "mine"):
-        assert backbone(model) == {"path": None, "model": model, "key": "", "part": ""}
+        assert backbone(model) == {"path": None, "model": model, "key": "", "part": "", "rename": {}}
     (tmp_path / "mine").touch()
     assert backbone(str(tmp_path / "mine"))["path"] == str(tmp_path / "mine")
+    assert backbone("mine.pth?rename=stem.:stem_,old.:")["rename"] == {"stem.": "stem_", "old.": ""}
+    assert backbone("mine.pth", "voc-pir-at-upernet")["rename"] == {"stem.": "stem_", "stages.": "stages_"}
+    assert backbone("mine.pth?rename=", "voc-pir-at-upernet")["rename"] == {}
     with pytest.raises(BadInput, match=r"training plan: backbone.kee: .*, found 'a'"):
         backbone("mine.pth?kee=a")
 
