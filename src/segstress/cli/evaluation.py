@@ -46,7 +46,7 @@ def run(
     protocol = paper_at(plan)
     changes = {**common.settings(), "models": model, "data": data, "weights": weights, "target": target}
     folder = common.folder(plan.name) if protocol else common.out  # a protocol lies under its own name
-    with naming(protocol.plan if protocol else {}, changes):
+    with naming(protocol.plan if protocol else {}, changes, "" if model else "--model"):
         settings, page = named_plan(plan, changes)
         if page == "study":
             attack_and_report(settings, common, folder=folder)
@@ -83,7 +83,7 @@ def plan(
 
     protocol = paper_at(plan) if plan else None
     changes = {"models": model, "data": data, "weights": attacks.weights, "target": attacks.target}
-    with naming(protocol.plan if protocol else {}, changes):
+    with naming(protocol.plan if protocol else {}, changes, "" if model else "--model"):
         if plan:
             answered = [option for option in attacks.typed() if option not in ("--weights", "--target")]
             if answered:

@@ -117,8 +117,12 @@ Folders = Annotated[list[Path], Argument(help="Folders of results, or addresses 
 SomePlanFile = Annotated[Path | None, Argument(help="YAML plan or a paper's by its name; or the options of attack.")]
 SomeModel = Annotated[list[str] | None, Option("--model", help="Model spec. Repeatable.")]
 SomeData = Annotated[list[str] | None, Option("--data", help="Dataset spec. Repeatable.")]
-OneModel = Annotated[list[str] | None, Option("--model", help="Model spec, one alone: in place of the protocol's.")]
-OneData = Annotated[list[str] | None, Option("--data", help="Dataset spec, one alone: in place of the protocol's.")]
+OneModel = Annotated[
+    list[str] | None, Option("--model", help="Model spec, in place of the protocol's; several for mad alone.")
+]
+OneData = Annotated[
+    list[str] | None, Option("--data", help="Dataset spec, in place of the protocol's; the pool of mad.")
+]
 Exhaustive = Annotated[
     bool, Option("--exhaustive", help="Run a whole battery on every image; complete per-attack tables.")
 ]

@@ -10,9 +10,10 @@ from typer import Argument, BadParameter, Option
 
 from . import options
 from .bundles import EvaluationOptions
-from .console import console, show_line, show_table
+from .console import console, show_table
 from .minimal import present_searches
 from .protocols import OWN_PATHS, naming
+from .reproduce_contest import contest_places
 from .running import Presented, carry_out, conclude, records
 from .spatial_run import present_damage
 
@@ -34,6 +35,8 @@ StandIn = Annotated[
     list[str] | None,
     Option("--name", help='Which model of a competition stands for which of the paper\'s, "FCN=mine". Repeatable.'),
 ]
+
+BESIDE = "--as is missing: yours stands beside {}, the first of the paper's; a wrong --as lists them all"
 
 
 def reproduce(
@@ -59,19 +62,16 @@ def reproduce(
 
     known = published(paper)
     chosen = known.name(as_)
-    if as_ is None and len(known.models) > 1:
-        words = f"--as is missing: yours stands beside {chosen}; the paper prints {', '.join(known.models)}"
-        show_line("warning:", words, "yellow")
     wanted = known.of(chosen)
-    given = {"data": data, "target": target}
-    if not wanted.plan:
-        others = {"model": model, "weights": weights, "class-weights": class_weights} | common.settings()
-        numerics = others.pop("numerics", {})
-        _refuse(paper, given | others | numerics)
-        _compare_places(known, chosen, common.folder(paper), name or [], common.as_json)
+    protocol, folder = protocol_of(wanted.plan), common.folder(f"reproduce-{paper}-{chosen}")
+    if protocol.page == "contest":
+        others = {"weights": weights, "class-weights": class_weights, "target": target}
+        asked = {"pools": data or [], "models": model or [], "names": name or []}
+        ours = contest_places(wanted, protocol, common, folder, **asked, others=others)
+        if ours is not None:
+            conclude(_show(compare(known, chosen, ours), folder), common.as_json)
         return
-    protocol = protocol_of(wanted.plan)
-    changes = {**common.settings(), **given, "weights": class_weights}
+    changes = {**common.settings(), "data": data, "target": target, "weights": class_weights}
     _refuse_here(wanted.plan, protocol, changes, {"model": model, "data": data}, name)
     if model and weights:
         raise BadParameter("--weights are of the protocol's network; with --model say them there: ...?weights=FILE")
@@ -82,21 +82,10 @@ def reproduce(
         compared = compare(known, chosen, measured(folder, page), protocol)
         return Presented(written.page, _show(compared, folder))
 
-    with naming(protocol.plan, changes):
+    doubts = [BESIDE.format(chosen)] if as_ is None and len(known.models) > 1 else []
+    with naming(protocol.plan, changes, "" if model else "--weights"):
         plan, page = named_plan(Path(wanted.plan), changes)
-        carry_out(plan, common, present, folder=common.folder(f"reproduce-{paper}-{chosen}"))
-
-
-def _compare_places(known: Published, chosen: str, folder: Path, names: Sequence[str], as_json: bool) -> None:
-    """Print the places of a finished competition beside those of the paper."""
-    from ..evaluation.deviation import compare
-    from ..evaluation.reproduce import places
-
-    for pair in names:
-        if "=" not in pair:
-            raise BadParameter(f'--name {pair}: expected the paper\'s name and ours, such as "FCN=mine"')
-    ours = places(folder, known.of(chosen), dict(pair.split("=", 1) for pair in names))
-    conclude(_show(compare(known, chosen, ours), folder), as_json)
+        carry_out(plan, common, present, folder=folder, warnings=doubts)
 
 
 def _refuse_here(
@@ -117,16 +106,6 @@ def _refuse_here(
         raise BadParameter(f"{', '.join(unknown)}: {plan} has no such setting, so it would be ignored; leave it out")
     if names:
         raise BadParameter("--name: it is for models of a competition (mad); here --as says which model yours is")
-
-
-def _refuse(paper: str, options_given: Mapping[str, Any]) -> None:
-    """Refuse, in one line, options that a finished competition has no use for."""
-    given = ", ".join(f"--{name.replace('_', '-')}" for name, value in options_given.items() if value is not None)
-    if given:
-        raise BadParameter(
-            f"{given}: the figures of {paper} are places of a competition of several models, which is not run here;"
-            " run it with segstress mad, and give --out <its folder> alone"
-        )
 
 
 def _network(known: Published, chosen: str, weights: Path | None) -> Any:

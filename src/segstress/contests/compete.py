@@ -18,7 +18,7 @@ from ..runtime import Progress, RunOptions, prepare, refuse_other
 from ..runtime.sharing import share
 from .competition import RUN_OPTIONS, Competition
 from .plan import Contest, Entrant, admit, find_entrants, find_vocabulary, read_contest, settle, try_out
-from .select import Selection
+from .select import Selection, check_scale
 from .stream_work import STREAM
 
 ENTRANTS = "entrants.json"  # the models and classes, as they were when the competition was begun
@@ -37,6 +37,7 @@ def begin(
     pool = digest(datasets.spec(data)) if streamed else data.fingerprint()
     trial = try_out(contest, entrants, data, device)
     vocabulary = find_vocabulary(contest, trial.outputs, data)
+    check_scale(contest, vocabulary)
     contest = settle(contest, trial, folder, 0 if streamed else len(data))  # a streamed pool is not listed first
     with share(folder, run_options.part) as sharing, sharing.turn():
         if not run_options.other_numerics:

@@ -141,6 +141,12 @@ def fixed_bounds(contest: Contest, models: int, vocabulary: Vocabulary) -> Bound
     return from_masks(_masks(contest.scale, vocabulary), classes, models)
 
 
+def check_scale(contest: Contest, vocabulary: Vocabulary) -> None:
+    """Refuse a table of bounds that does not fit the classes, before any model has worked for it."""
+    if contest.scale == "voc" or contest.scale.endswith((".yaml", ".yml")):
+        fixed_bounds(contest, 1, vocabulary)
+
+
 def _table(path: Path | Traversable) -> dict[str, list[float]]:
     try:
         return read_yaml(path.read_text(), f"scale table {path}")

@@ -31,6 +31,7 @@ class Ours:
     data: Dataset | None = None
     target: Target | None = None
     weights: Dataset | None = None  # training split that balances classes
+    notes: tuple[str, ...] = ()  # on what it was taken from
 
     def value(self, figure: str) -> Interval:
         """Return a figure with its bounds, NaN where there is none."""
@@ -71,6 +72,7 @@ def _notes(own: list[Interval], ours: Ours, protocol: Paper | None) -> Iterator[
     yield "Deviation: ours minus published; from, to: 95 % interval of ours."
     if lacking := sum(math.isnan(mine.value) for mine in own):
         yield f"{lacking} of {len(own)} figures have no counterpart."
+    yield from ours.notes
     if protocol is not None:
         yield from _unlike(ours, protocol)
 
@@ -83,11 +85,22 @@ def _unlike(ours: Ours, protocol: Paper) -> Iterator[str]:
     if ours.images < protocol.images:
         yield f"Fewer images: {ours.images} of the protocol's {protocol.images}."
     aim = target_of(protocol.plan.get("target"))
-    if aim is not None and ours.target is not None and _rules(aim) != _rules(ours.target):
-        yield f"Another target: {_told_apart(aim, ours.target)}."
+    if aim is not None and ours.target is not None:
+        yield from _aimed_at(ours.target, aim, protocol.stand_in)
     split = split_of(protocol.plan.get("weights"))
     if split is not None and ours.weights is not None and _rules(split) != _rules(ours.weights):
         yield f"Other class weights: {_told_apart(split, ours.weights)}."
+
+
+def _aimed_at(target: Target, aim: Target, published: str) -> Iterator[str]:
+    """Say what an attack's target has to do with the paper's; the protocol's own may be a stand-in for it."""
+    same = _rules(target) == _rules(aim)
+    if published and same:
+        yield f"The target, {target.label}, stands in for {published}."
+    elif published and _rules(target)["kind"] == "map":
+        yield f"The target, {target.label}, is the paper's only if it was made of {published}."
+    elif not same:
+        yield f"Another target: {_told_apart(aim, target)}."
 
 
 def target_of(spec: Any) -> Target | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from ..core import BadInput, format_radius
+from ..core import format_radius
+from ..corruptions import corruptions
+from ..corruptions.corrupt import Corrupt
 from ..data import datasets
 from ..metrics.intervals import Interval, interval
 from ..planning.papers import Page
-from ..planning.published import PublishedModel
 from ..reports.minimal.tables import groups, median_bounds, unit
 from ..reports.study.assessment import Assessment, assess, metric_of
 from ..reports.study.figure_names import figures, selected_figures
@@ -19,12 +19,9 @@ from ..results.local import HEADLINE, LocalResult
 from ..results.local_results import read_local
 from ..results.minimal import MinimalResult, attack_name, read_minimal
 from ..results.run import Run
-from ..runtime import read_json
 from .deviation import UNKNOWN, Measure, Ours, split_of, target_of
 from .report import studies
 
-RANKING = "report/ranking.json"  # of a competition
-REMEDY = "write it anew: segstress mad rank <the competition's folder>"
 MIOU, STEPS, ATTACKS = "cmiou", 50, 3  # of the multi-attack's figures: metric, steps and attacks of figure 5
 
 
@@ -100,13 +97,15 @@ def _mean(norm: str, results: list[MinimalResult]) -> Interval:
 
 def _damaged(run: Run) -> tuple[dict[str, Measure], int]:
     """Return accuracy in and around the half of the patches, and what several attacks on a square leave around it."""
-    ours: dict[str, Measure] = {}
+    corrupting = (change for change in run.perturbations.values() if isinstance(change, Corrupt))
+    names = {change.curve_point.what: corruptions.name(change.corruption) for change in corrupting}
+    ours: dict[str, Measure] = {}  # of corruptions by name: in what way a protocol applies them goes without saying
     results = read_local(run)
     for result in results:
         if result.ratio == 0.5:
             ours["clean"] = partial(_percent, result.score_interval, HEADLINE, "all", "clean")
             for zone in ("inside", "outside"):
-                done = f"{result.what} {result.strength} {zone}"
+                done = f"{names.get(result.what, result.what)} {result.strength} {zone}"
                 ours[done] = partial(_percent, result.score_interval, HEADLINE, zone)
         if result.together and result.position == "centre" and result.steps == STEPS:
             ours |= _struck(result)
@@ -129,52 +128,3 @@ OURS: dict[str, Callable[[Run], tuple[dict[str, Measure], int]]] = {
     "minimal": _searched,
     "spatial": _damaged,
 }
-
-
-def places(folder: Path, published: PublishedModel, stand_ins: Mapping[str, str]) -> Ours:
-    """Return the places of a finished competition's models under the names of the paper's, or of those they stand for.
-
-    `stand_ins` has the names of ours by the paper's where they differ."""
-    ranks, images = _ranking(folder / RANKING)
-    theirs = list(dict.fromkeys(figure.partition(" ")[2] for figure in published.figures))
-    own = list(dict.fromkeys(model for by_model in ranks.values() for model in by_model))
-    both = f"the paper has {', '.join(theirs)}; {folder} has {', '.join(own)}"
-    for name, label in stand_ins.items():
-        if name not in theirs or label not in own:
-            raise BadInput(f"--name {name}={label}: expected a model of the paper's and one of ours: {both}")
-    named = {name: stand_ins.get(name, name) for name in theirs}
-    if not set(named.values()) & set(own):
-        raise BadInput(
-            f'none of our models has a name of the paper\'s; say by --name "{theirs[0]}=OURS" which is which: {both}'
-        )
-    ranked = [
-        (f"{measure} {name}", label, by_model[label])
-        for measure, by_model in ranks.items()
-        for name, label in named.items()
-        if label in by_model
-    ]
-    labels = {figure: label for figure, label, _ in ranked}
-    return Ours({figure: rank for figure, _, rank in ranked}, images, models=labels)
-
-
-def _ranking(path: Path) -> tuple[dict[str, dict[str, Measure]], int]:
-    """Read the places of all models by what they are ranked by, and how many images decided."""
-    if not path.is_file():
-        raise BadInput(
-            f"{path} does not exist; expected a finished competition of the paper's models:"
-            " segstress mad index, mad predict, mad compare, mad select and mad rank, then --out <its folder>"
-        )
-    ranking = read_json(path, REMEDY)
-    try:
-        ranks = {
-            measure: {model: _rank(stored) for model, stored in by_model.items()}
-            for measure, by_model in ranking["rankings"].items()
-        }
-        return ranks, int(ranking.get("images", 0))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise BadInput(f"{path} is damaged: expected 'rankings' with the rank of every model; {REMEDY}") from error
-
-
-def _rank(stored: Mapping[str, Any]) -> Measure:
-    low, high = map(float, stored.get("band", UNKNOWN))
-    return partial(Interval, float(stored["rank"]), low, high)

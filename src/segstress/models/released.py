@@ -49,7 +49,10 @@ def read_file(path: Path) -> Any:
     except pickle.UnpicklingError as error:
         raise BadInput(f"weights '{path}' hold more than tensors and are refused; save a state_dict alone") from error
     except Exception as error:  # a broken pickle or zip raises almost anything
-        raise BadInput(f"weights '{path}' cannot be read: {first_line(error)}") from error
+        why = f"{type(error).__name__}: {first_line(error)}".removesuffix(": ")
+        raise BadInput(
+            f"weights '{path}' cannot be read ({why}); expected a .safetensors file or one that torch.save wrote"
+        ) from error
 
 
 def _harmless() -> list[Any]:

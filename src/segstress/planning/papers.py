@@ -15,7 +15,7 @@ from .plan import Plan, read_plan
 from .reading import checked, read_yaml
 from .spatial import spatial_battery
 
-Page = Literal["study", "minimal", "spatial"]
+Page = Literal["study", "minimal", "spatial", "contest"]
 
 
 @settings
@@ -24,8 +24,9 @@ class Paper:
 
     about: str
     page: Page = "study"
-    networks: tuple[str, ...]  # what its models are, in their order
-    images: Count  # of its data
+    networks: tuple[str, ...] = ()  # what its models are, in their order; of a competition they are the user's
+    images: Count  # of its data; of a competition those that were judged
+    stand_in: str = ""  # what of the paper's, if anything, its target stands in for
     plan: dict[str, Any]
 
 
@@ -41,7 +42,9 @@ def paper(name: str) -> Paper:
         hint = f"did you mean '{close[0]}'?" if close else "segstress list plans names them."
         raise BadInput(f"unknown plan '{name}'; {hint} A plan of your own is the path of a .yaml file")
     plain = read_yaml(_folder().joinpath(f"{name}.yaml").read_text(encoding="utf-8"), name)
-    own: dict[str, Any] = {key: plain.pop(key) for key in ("about", "page", "networks", "images") if key in plain}
+    own: dict[str, Any] = {
+        key: plain.pop(key) for key in ("about", "page", "networks", "images", "stand_in") if key in plain
+    }
     if "spatial" in plain:
         plain["perturbations"] = spatial_battery(plain.pop("spatial"))
     return checked(Paper, {**own, "plan": plain}, f"plan {name}")
@@ -51,7 +54,11 @@ def named_plan(source: Path, changes: Mapping[str, Any]) -> tuple[Plan, Page]:
     """Read a plan from a file, or that of a paper by its name, with another model, data ...; and the page for it."""
     given = {key: value for key, value in changes.items() if value not in (None, [])}
     protocol = paper_at(source)
-    return (read_plan(protocol.plan, given), protocol.page) if protocol else (read_plan(source, given), "study")
+    if protocol is None:
+        return read_plan(source, given), "study"
+    if protocol.page == "contest":
+        raise BadInput(f"plan {source} is of a competition; segstress reproduce mad --data POOL --model A --model B")
+    return read_plan(protocol.plan, given), protocol.page
 
 
 def paper_at(source: Path) -> Paper | None:

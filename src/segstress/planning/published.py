@@ -23,7 +23,7 @@ class PublishedModel:
     source: str  # table
     figures: dict[str, float]
     by_attack: dict[str, dict[str, tuple[float, ...]]] = field(default_factory=dict)  # table -> figure -> attacks
-    plan: str = ""  # protocol that asks for them; none = a competition
+    plan: str  # protocol that asks for them
     network: str = ""  # what the model is, in the words of the protocol's networks; none = a competition
     model: Annotated[int, Field(ge=0)] = 0  # which of the protocol's models it is
 

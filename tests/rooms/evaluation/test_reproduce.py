@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from functools import partial
 from pathlib import Path
 
@@ -12,12 +11,11 @@ import pytest
 from PIL import Image
 from tests.conftest import Said, net
 
-from segstress.cli import mad
 from segstress.core import BadInput
 from segstress.data import datasets
 from segstress.evaluation import evaluate
 from segstress.evaluation.deviation import Ours, compare, split_of, target_of
-from segstress.evaluation.reproduce import measured, places
+from segstress.evaluation.reproduce import measured
 from segstress.metrics.intervals import Interval
 from segstress.planning.papers import paper, papers
 from segstress.planning.published import Published, PublishedModel, published, published_names
@@ -180,7 +178,7 @@ def test_every_model_of_a_table_is_there() -> None:
 
 
 def test_a_single_attack_without_its_figure_is_refused() -> None:
-    model = {"source": "table 1", "figures": {}, "by_attack": {"table 2": {"8/255 nmiou": [1.0]}}}
+    model = {"source": "table 1", "plan": "mine", "figures": {}, "by_attack": {"table 2": {"8/255 nmiou": [1.0]}}}
     with pytest.raises(ValueError, match="mine: expected a value for each of 2 attacks, found 1"):
         Published(about="A paper", attacks=("a", "b"), models={"mine": PublishedModel(**model)})
 
@@ -211,6 +209,15 @@ def test_searches_and_patches_are_compared_too(tmp_path: Path) -> None:
     assert set(damaged) <= published("spatial").of("segformer-b0").figures.keys()
 
 
+def test_every_figure_that_the_protocol_of_damage_asks_for_is_published_so(tmp_path: Path) -> None:
+    damage = paper("spatial-localized-cityscapes-512x1024").plan["perturbations"]
+    halves = [spec for spec in damage if spec["region"]["ratio"] == 0.5]
+    folder = run(tmp_path / "run", *halves, data=["shapes:test?count=1&size=512"])
+    for name, model in published("spatial").models.items():
+        if model.plan == "spatial-localized-cityscapes-512x1024":
+            assert set(measured(folder, "spatial").figures) == set(model.figures), name
+
+
 def test_a_multi_attack_is_compared_outside_of_its_square(tmp_path: Path) -> None:
     box = {"kind": "box", "position": "centre", "height": 8, "width": 8}
     attack = {"kind": "multi-attack", "region": box, "threat": {"radius": "16/255"}, "attack": {"kind": "pgd-region"}}
@@ -234,7 +241,9 @@ def records(table: Table) -> list[dict[str, object]]:
 
 
 def test_a_deviation_is_ours_minus_published_and_nothing_where_we_have_none() -> None:
-    model = PublishedModel(source="table 9", figures={"a": 2.0, "b": 1.0}, by_attack={"table 10": {"c": (3.0,)}})
+    model = PublishedModel(
+        source="table 9", plan="mine", figures={"a": 2.0, "b": 1.0}, by_attack={"table 10": {"c": (3.0,)}}
+    )
     table = compare(Published(about="A paper", attacks=("pgd",), models={"mine": model}), "mine", given(a=2.5))
     first, *others = records(table)
     assert first == {
@@ -316,7 +325,11 @@ def test_the_protocols_dataset_is_known_wherever_it_lies(voc: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("target", "line"),
     [
-        ("majority-smooth:cityscapes-1024x2048:elsewhere?split=train", ""),
+        (
+            "majority-smooth:cityscapes-1024x2048:elsewhere?split=train",
+            "The target, majority of cityscapes-train-1024x2048, stands in for the map that the authors smoothed by",
+        ),
+        ("map:wanted.png?ignore=255", "is the paper's only if it was made of the map that the authors smoothed by"),
         (3, "Another target: the protocol has majority of cityscapes-train-1024x2048, ours has class 3."),
         (
             "majority:cityscapes-1024x2048:elsewhere?split=train",
@@ -327,7 +340,13 @@ def test_the_protocols_dataset_is_known_wherever_it_lies(voc: Path, tmp_path: Pa
 def test_another_target_than_the_protocols_is_said(target: object, line: str) -> None:
     said = note(Ours({}, 500, target=target_of(target)), "alma-prox-cityscapes-1024x2048-targeted")
     assert line in said
-    assert ("Another target" in said) == bool(line)
+    assert ("Another target" in said) == ("the protocol has" in said)
+    assert line in said
+
+
+def test_a_target_that_the_paper_has_itself_needs_no_word() -> None:
+    assert "arget" not in note(Ours({}, 1449, target=target_of(0)), "alma-prox-voc-512-targeted")
+    assert "Another target" in note(Ours({}, 1449, target=target_of(1)), "alma-prox-voc-512-targeted")
 
 
 def test_other_class_weights_than_the_protocols_are_said() -> None:
@@ -373,6 +392,8 @@ def test_the_command_line_prints_both(segstress, tmp_path: Path) -> None:
     assert (rows["clean"]["images"], rows["clean"]["source"]) == ("1", "table 1")
     assert {(row["model"], row["ours_model"]) for row in rows.values()} == {("segformer-b0", "tiny")}
     assert float(rows["clean"]["deviation"]) == pytest.approx(float(rows["clean"]["ours"]) - 79.3, abs=1e-3)
+    assert rows["snow 3 inside"]["ours"]
+    assert not rows["snow 3 outside"]["ours"], "a patch is as large as the image"
 
 
 @pytest.mark.parametrize("weights", [(), ("--weights", "mine.pth")])
@@ -429,7 +450,7 @@ def test_options_that_would_be_ignored_are_refused_by_name(segstress) -> None:
     options = ("--data", DATA, "--weights", "nothing.pth", "--model", "compact:cnn-normal", "--limit", "3")
     said = segstress("reproduce", "mad", *options, "--seed", "0", "--threads", "2")
     assert said.code == 2
-    line = "--data, --model, --weights, --limit, --seed, --threads: the figures of mad are places"
+    line = "--weights, --limit, --seed: of no use in a competition; weights are said in every --model"
     assert line in " ".join(said.err.replace("│", " ").split())
     said = segstress("reproduce", "spatial", *AS, *options)
     assert said.code == 2
@@ -468,11 +489,19 @@ def test_what_a_protocol_would_ignore_is_refused(segstress, words: tuple[str, ..
     assert line in said_in_one_line(said)
 
 
+def test_what_lies_where_the_protocol_looks_for_it_names_the_option(segstress) -> None:
+    said = said_in_one_line(segstress("run", "alma-prox-voc-512", "--model", "compact:cnn-normal"))
+    assert said.endswith("that is where the protocol looks for it: give yours by --data")
+    given = ("--data", "shapes:test?count=1&size=32")
+    said = said_in_one_line(segstress("reproduce", "proximal-splitting", "--as", "voc-fcn-hr48", *given))
+    assert said.endswith("that is where the protocol looks for it: give yours by --weights")
+    run = said_in_one_line(segstress("run", "alma-prox-voc-512", *given))
+    assert run.endswith("that is where the protocol looks for it: give yours by --model")
+
+
 def test_without_as_it_says_beside_which_model_ours_stands(segstress) -> None:
     said = segstress("reproduce", "trying-harder", "--data", DATA, "--weights", "nowhere.pth")
-    assert f"--as is missing: yours stands beside {NORMAL}; the paper prints {NORMAL}, voc-" in said.out.replace(
-        "\n", ""
-    )
+    assert f"--as is missing: yours stands beside {NORMAL}, the first of the paper's" in said.out
     named = segstress("reproduce", "trying-harder", "--as", NORMAL, "--data", DATA, "--weights", "nowhere.pth")
     assert "--as" not in named.out
 
@@ -515,69 +544,3 @@ def test_run_takes_a_target(segstress, tmp_path: Path) -> None:
     assert said.code == 0, said.err
     (attack,) = [change for change in Run(tmp_path / "done").perturbations.values() if change.threat]
     assert attack.threat.target.label == "class 3"
-
-
-def ranked(folder: Path, text: str | None = None) -> Path:
-    """A competition of FCN and of a model with another name than the paper's."""
-    ranking = {
-        "images": 30,
-        "rankings": {
-            "aggressiveness": {"FCN": {"rank": 8, "band": [7, 9]}, "mine": {"rank": 2, "band": [1, 2]}},
-            "resistance": {"FCN": {"rank": 10, "band": [9, 10]}, "mine": {"rank": 1}},
-        },
-    }
-    (folder / "report").mkdir(parents=True)
-    (folder / "report/ranking.json").write_text(json.dumps(ranking) if text is None else text)
-    return folder
-
-
-def test_a_competition_is_compared_by_its_places(segstress, tmp_path: Path) -> None:
-    said = segstress("reproduce", "mad")
-    assert said.code == 2
-    assert "expected a finished competition" in said.err
-    named = re.findall(r"mad (\w+)", " ".join(said.err.split()))
-    assert named == ["index", "predict", "compare", "select", "rank"]
-    assert set(named) <= mad.COMMANDS.keys()
-    ranked(tmp_path / "done")
-    said = segstress("reproduce", "mad", "--out", "done", "--name", "PSPNet=mine")
-    assert said.code == 0, said.err
-    assert "16 of 20 figures have no counterpart." in said.out
-    rows = {row["figure"]: row for row in csv.DictReader((tmp_path / "done/published.csv").open())}
-    assert float(rows["aggressiveness FCN"]["deviation"]) == -2
-    assert [float(rows["aggressiveness FCN"][key]) for key in ("images", "low", "high")] == [30, 7, 9]
-    assert (rows["resistance PSPNet"]["ours"], rows["resistance PSPNet"]["ours_model"]) == ("1", "mine")
-    assert rows["aggressiveness ESPNetv2"]["ours"] == ""
-
-
-@pytest.mark.parametrize(
-    ("standing", "line"),
-    [
-        ({"FCM": "mine"}, "--name FCM=mine: expected a model of the paper's and one of ours: the paper has DeepLabv3"),
-        ({"PSPNet": "yours"}, "--name PSPNet=yours: expected .* RefineNet.* has FCN, mine"),
-        ({"FCN": "mine"}, None),
-    ],
-)
-def test_a_name_stands_for_one_that_is_there(tmp_path: Path, standing: dict[str, str], line: str | None) -> None:
-    folder, model = ranked(tmp_path / "done"), published("mad").of("pascal-voc")
-    if line is None:
-        assert places(folder, model, standing).value("resistance FCN").value == 1
-        return
-    with pytest.raises(BadInput, match=line):
-        places(folder, model, standing)
-
-
-def test_a_competition_of_other_models_alone_is_refused_with_both_sides_names(segstress, tmp_path: Path) -> None:
-    ranked(tmp_path / "done", json.dumps({"rankings": {"resistance": {"mine": {"rank": 1}}}}))
-    said = said_in_one_line(segstress("reproduce", "mad", "--out", "done"))
-    assert "DeepLabv3+, EMANet, PSANet" in said
-    assert "done has mine" in said
-    said = said_in_one_line(segstress("reproduce", "mad", "--out", "done", "--name", "FCN"))
-    assert "--name FCN: expected the paper's name and ours" in said
-
-
-@pytest.mark.parametrize("text", ["{}", "[]", "{", '{"rankings": {"resistance": {"FCN": {}}}}', '{"rankings": 3}'])
-def test_a_damaged_ranking_is_one_line(segstress, tmp_path: Path, text: str) -> None:
-    ranked(tmp_path / "done", text)
-    said = said_in_one_line(segstress("reproduce", "mad", "--out", "done"))
-    assert "ranking.json is damaged" in said
-    assert "segstress mad rank" in said

@@ -21,9 +21,10 @@ from ...data import Dataset, datasets, readable
 class Majority:
     """The most frequent class of each pixel over a training split (after arXiv:2206.07179, there smoothed by hand).
 
-    Example: `majority:shapes:train?count=200`. Ties go to the smaller id; void votes as void, and pixels that are void
-    in most images want nothing. The split's own resize rule must bring its labels to the size at which the model sees
-    images. `smooth` is our stand-in for the hand's work: a pixel takes what most of its neighbourhood wants.
+    Example: `majority:shapes:train?count=200`. Ties go to the smaller id; void votes as void, and a pixel that is void
+    more often than it is of any one class wants nothing. The split's own resize rule must bring its labels to the size
+    at which the model sees images. `smooth` is our stand-in for the hand's work: a pixel takes what most of its
+    neighbourhood wants.
     """
 
     positional: ClassVar = "data"

@@ -1,0 +1,101 @@
+"""The places of a finished competition's models, under the names that a paper's have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ..core import BadInput, Spec
+from ..data import Dataset, datasets
+from ..metrics.intervals import Interval
+from ..planning.papers import Paper
+from ..planning.published import PublishedModel
+from ..planning.reading import read_file
+from ..runtime import read_json
+from .deviation import UNKNOWN, Measure, Ours
+
+RANKING = "report/ranking.json"
+CONTEST = "contest.yaml"  # what was asked
+REMEDY = "write it anew: segstress mad rank <the competition's folder>"
+UNRELEASED = "The paper's pool was not released, so this is another; deviations do not tell of the paper."
+
+
+def places(folder: Path, published: PublishedModel, stand_ins: Mapping[str, str], protocol: Paper) -> Ours:
+    """Return the places of ours under the names of the paper's models, or of those they stand for.
+
+    `stand_ins` has the names of ours by the paper's where they differ."""
+    ranks, images = _ranking(folder / RANKING)
+    theirs = list(dict.fromkeys(figure.partition(" ")[2] for figure in published.figures))
+    own = list(dict.fromkeys(model for by_model in ranks.values() for model in by_model))
+    both = f"the paper has {', '.join(theirs)}; {folder} has {', '.join(own)}"
+    for name, label in stand_ins.items():
+        if name not in theirs or label not in own:
+            raise BadInput(f"--name {name}={label}: expected a model of the paper's and one of ours: {both}")
+    same = {name: name for name in theirs if name in own and name not in stand_ins.values()}
+    named = same | dict(stand_ins)
+    if not named:
+        raise BadInput(
+            f'none of our models has a name of the paper\'s; say by --name "{theirs[0]}=OURS" which is which: {both}'
+        )
+    placed = [
+        (f"{measure} {name}", label, by_model[label])
+        for measure, by_model in ranks.items()
+        for name, label in named.items()
+        if label in by_model
+    ]
+    counted = f"Places among {len(own)} models on {images} images beside places among {len(theirs)} on"
+    pool, otherwise = _asked(folder, protocol)
+    return Ours(
+        {figure: rank for figure, _, rank in placed},
+        images,
+        models={figure: label for figure, label, _ in placed},
+        data=pool,
+        notes=(f"{counted} {protocol.images}.", UNRELEASED, *otherwise),
+    )
+
+
+def ranked(folder: Path) -> set[str]:
+    """Return the names of the models that a competition's ranking is of; none where there is no ranking yet."""
+    return set(read_json(folder / RANKING, REMEDY).get("models", ())) if (folder / RANKING).is_file() else set()
+
+
+def _asked(folder: Path, protocol: Paper) -> tuple[Dataset | None, list[str]]:
+    """Return the pool, and what a competition asks otherwise than the protocol; nothing of one without its plan."""
+    if not (folder / CONTEST).is_file():
+        return None, []
+    asked = read_file(folder / CONTEST, "")
+    pool = datasets.build(asked["pool"])
+    theirs, ours = (_settings(plan) for plan in (protocol.plan, asked | {"pool": datasets.spec(pool)}))
+    other = [f"{key} {ours[key]}, not {theirs[key]}" for key in theirs if ours.get(key) != theirs[key]]
+    return pool, [f"Asked otherwise than by the protocol: {'; '.join(other)}."] if other else []
+
+
+def _settings(plan: Mapping[str, Any]) -> dict[str, Spec]:
+    """Return what decides on the selection, but for models, pool and numbers of candidates."""
+    size = {"resize": str(plan["pool"].get("resize"))}
+    return {"metric": plan["metric"], "scale": plan["scale"], "chosen": plan["rule"]["chosen"]} | size
+
+
+def _ranking(path: Path) -> tuple[dict[str, dict[str, Measure]], int]:
+    """Read the places of all models by what they are ranked by, and how many images decided."""
+    if not path.is_file():
+        raise BadInput(
+            f"{path} does not exist; expected a finished competition: give --data POOL and two --model or more to hold"
+            " one, or take segstress mad index, mad predict, mad compare, mad select and mad rank, then --out FOLDER"
+        )
+    ranking = read_json(path, REMEDY)
+    try:
+        ranks = {
+            measure: {model: _rank(stored) for model, stored in by_model.items()}
+            for measure, by_model in ranking["rankings"].items()
+        }
+        return ranks, int(ranking.get("images", 0))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"{path} is damaged: expected 'rankings' with the rank of every model; {REMEDY}") from error
+
+
+def _rank(stored: Mapping[str, Any]) -> Measure:
+    low, high = map(float, stored.get("band", UNKNOWN))
+    return partial(Interval, float(stored["rank"]), low, high)
