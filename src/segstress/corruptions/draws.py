@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ from jaxtyping import Float, Int64
 from torch import Generator, Tensor
 
 from ..core import stream
+
+CACHED = 1 << 15  # numbers that are worked on together, so that a processor's cache holds them
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,26 @@ class Draws:
         return self._stack(lambda generator: torch.randint(low, high, shape, generator=generator))
 
     def poisson(self, rates: Float[Tensor, "b ..."]) -> Float[Tensor, "b ..."]:
-        """Draw counts with these expectations."""
-        pairs = zip(rates.cpu(), self.streams, strict=True)
-        return torch.stack([torch.poisson(rate, generator=generator) for rate, generator in pairs]).to(self.device)
+        """Draw counts with these expectations, below 700 each.
+
+        A count is read off the distribution function at one uniform number, so that of the same draws none is
+        smaller for a larger rate."""
+        chances = self.uniform(*rates.shape[1:])
+        parts = (numbers.cpu().flatten().split(CACHED) for numbers in (rates, chances))
+        return torch.cat([poisson_at(*pair) for pair in zip(*parts, strict=True)]).view(rates.shape).to(rates)
 
     def _stack(self, draw: Callable[[Generator], Tensor]) -> Tensor:
         return torch.stack([draw(generator) for generator in self.streams]).to(self.device)
+
+
+def poisson_at(rates: Float[Tensor, " n"], chances: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
+    """Return the smallest counts whose shares, with all below them, exceed the chances.
+
+    The terms are added in float64, where the last chance of float32 below 1 is still far from what rounds to 1."""
+    left, rates = chances.to(torch.float64, copy=True), rates.double()
+    term, counts = torch.exp(-rates), torch.zeros_like(rates)
+    largest = float(rates.max())
+    for count in range(1, int(largest + 6 * math.sqrt(largest)) + 12):  # beyond lies less than that chance leaves
+        counts += left.sub_(term) >= 0
+        term.mul_(rates).div_(count)
+    return counts
