@@ -102,7 +102,8 @@ def corruptions_page() -> str:
         "# Corruptions\n"
         + MADE
         + "\n`segstress spatial --corruption NAME --severity 3`, `segstress corrupt` to write the "
-        "images, `segstress.corrupt(name, images, severity)` in Python. Severities go from 0 to 5, fractions too.\n\n"
+        "images, `segstress.corrupt(name, images, severity)` in Python. Severities go from 0 to 5, fractions "
+        "too ([what lies between two whole ones](spatial.md#corruptions)).\n\n"
         + table(("corruption", "suites", "what it is"), rows)
     )
 

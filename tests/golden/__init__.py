@@ -46,4 +46,7 @@ Changes:
 - Bracketed searches as released answer with their round's own image, take every round, draw later starts from the whole
   ball and hand over the clean image on failure (issue 19): pgd-13x40, pgd-dlr-13x40, pgd-13x4x10, pgd-dlr-13x4x10,
   ifgsm-13x20 and mifgsm-13x20; no other delta changed, and no table.
+- All severities of shot_noise read their counts off one uniform number for each sample, and impulse_noise takes white
+  from the other end of its draw than black, so that damage grows between severities in one piece: the changes of these
+  two, and no other.
 """

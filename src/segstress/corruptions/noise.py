@@ -43,9 +43,9 @@ class ImpulseNoise(Corruption):
     levels: ClassVar[tuple[Level, ...]] = ((0.03,), (0.06,), (0.09,), (0.17,), (0.27,))  # share of samples hit
 
     def degrade(self, images: Images, level: Level, draws: Draws) -> Images:
-        """Turn half of those hit black, half white."""
-        chance = draws.uniform(*images.shape[1:])
-        return torch.where(chance < level[0] / 2, 0, torch.where(chance < level[0], 1, images))
+        """Blacken where the draw is lowest, whiten where it is highest, so that heavier noise adds to milder."""
+        chance, half = draws.uniform(*images.shape[1:]), level[0] / 2
+        return torch.where(chance < half, 0, torch.where(chance > 1 - half, 1, images))
 
 
 @corruptions.register("speckle_noise")

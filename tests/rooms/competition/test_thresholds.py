@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 import yaml
+from PIL import Image
 
 from segstress.competition.thresholds import PoolShares, any_size, from_masks, from_table
+from segstress.competition.vocabulary import Vocabulary
+from segstress.contests.select import fixed_bounds
 from segstress.core import BadInput
 from segstress.data.voc import NAMES
 
@@ -30,6 +36,16 @@ def test_masks_give_quartiles_without_void() -> None:
     bounds = from_masks(masks, classes=3, models=1)
     assert (bounds.low[0, 1], bounds.high[0, 1]) == (2 / 8, 4 / 8)
     assert (bounds.low[0, 2], bounds.high[0, 2]) == (0, 1)
+
+
+def test_void_of_training_masks_is_neither_a_class_nor_part_of_the_size(tmp_path: Path) -> None:
+    for folder, picture in (("images", np.zeros((1, 8, 3))), ("masks", np.array([[0, 1, 1, 1, 255, 255, 255, 255]]))):
+        (tmp_path / folder).mkdir()
+        Image.fromarray(picture.astype(np.uint8)).save(tmp_path / folder / "one.png")
+    (tmp_path / "classes.txt").write_text("sky\nsea\n")
+    contest: Any = SimpleNamespace(scale=f"folder:{tmp_path}?classes=classes.txt&ignore=255")
+    bounds = fixed_bounds(contest, 1, Vocabulary(("sky", "sea")))
+    assert bounds.low.tolist() == bounds.high.tolist() == [[1 / 4, 3 / 4]]
 
 
 def test_pool_quartiles_are_near_the_exact_ones_in_any_order() -> None:

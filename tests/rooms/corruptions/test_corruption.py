@@ -1,13 +1,16 @@
 """What every corruption keeps to, whatever it does."""
 
 import json
+from itertools import product
 
 import pytest
 import torch
+from scipy.stats import poisson
 
 from segstress.core import BadImage, BadInput, stream
 from segstress.corruptions import alter, corruptions
 from segstress.corruptions.corruption import LocalEffect
+from segstress.corruptions.draws import Draws, poisson_at
 
 NAMES = [name for name in corruptions.names() if name != "frost"]  # frost needs photographs
 IDS = ("one", "two", "three")
@@ -97,6 +100,53 @@ def test_a_curve_over_severities_has_no_jump(name):
     below, whole, above = (altered(name, images, severity).images for severity in (1.999, 2, 2.001))
     assert (whole - below).abs().max() < 0.002
     assert (above - whole).abs().max() < 0.002
+
+
+def rms(name, images, severity):
+    return float((altered(name, images, severity).images - images).square().mean().sqrt())
+
+
+UNLIKE = {("spatter", 2), ("spatter", 3), ("snow", 2)}  # published patterns of other sizes or kinds: a blend weakens
+
+
+@pytest.mark.parametrize(("name", "below"), sorted(set(product(RANDOM, range(1, 5))) - UNLIKE))
+def test_halfway_is_not_milder_than_both_ends(name, below):
+    images = pictures(96, 96)
+    low, half, high = (rms(name, images, severity) for severity in (below, below + 0.5, below + 1))
+    assert half >= min(low, high)
+
+
+SHADES = torch.linspace(0.1, 1, 3)[:, None, None].expand(3, 200, 200)[None]
+PHOTONS = (60, 25, 12, 5, 3)
+
+
+def photons(severity):
+    """What shot noise counts in each shade, before it is clipped to an image."""
+    corruption, draws = corruptions.build("shot_noise"), Draws.of(("one",), 0, "test", SHADES.device)
+    noisy = corruption.degrade(SHADES, corruption.level(severity), draws)
+    return noisy[0].double().flatten(1) * PHOTONS[severity - 1]
+
+
+@pytest.mark.parametrize("severity", [1, 2, 3, 4, 5])
+def test_shot_noise_counts_as_poisson_does(severity):
+    for shade, counts in zip(SHADES[0, :, 0, 0].tolist(), photons(severity), strict=True):
+        rate, samples = shade * PHOTONS[severity - 1], len(counts)
+        assert torch.allclose(counts, counts.round(), atol=1e-4)
+        assert float(counts.mean()) == pytest.approx(rate, abs=5 * (rate / samples) ** 0.5)
+        assert float(counts.var()) == pytest.approx(rate, abs=5 * ((rate + 2 * rate**2) / samples) ** 0.5)
+
+
+@pytest.mark.parametrize("below", [1, 2, 3, 4])
+def test_shot_noise_of_neighbouring_severities_is_one_noise(below):
+    for pair in zip(photons(below), photons(below + 1), strict=True):
+        assert torch.corrcoef(torch.stack(pair))[0, 1] > 0.8
+
+
+@pytest.mark.parametrize("rate", [0.0, 1e-6, 0.3, 5.0, 60.0, 699.0])
+def test_counts_are_read_off_the_distribution_function(rate):
+    chances = torch.tensor([2**-24, 0.001, 0.2, 0.5, 0.9, 1 - 2**-10, 1 - 2**-24])  # the last one below 1
+    wanted = torch.from_numpy(poisson.ppf(chances.double().numpy(), rate))
+    assert torch.equal(poisson_at(torch.full_like(chances, rate, dtype=torch.float64), chances).double(), wanted)
 
 
 @pytest.mark.parametrize("name", LOCAL)
