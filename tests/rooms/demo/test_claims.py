@@ -8,10 +8,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.rooms.demo.planted import judge
 from tests.rooms.reports import sample_study
 
 from segstress.core import BadInput
-from segstress.demo.claims import Evidence, aggregate, claims, sizes
+from segstress.demo.claims import aggregate, claims, sizes
 from segstress.demo.claims.radii import GROUPS
 from segstress.demo.claims.ranking import CONTESTS, holm, on_every_seed
 from segstress.demo.claims.runs import (
@@ -30,31 +31,6 @@ from segstress.demo.claims.seeds import apart, lead
 from segstress.reports.findings.page import Answer, Check
 from segstress.reports.study.assessment import assess
 from segstress.results.minimal import MinimalResult
-
-
-class Planted(Evidence):
-    """Evidence that was never measured."""
-
-    def __init__(self, assessments=None, minimal=(), local=(), ranking=None) -> None:
-        self._found = SimpleNamespace(
-            assessments=assessments, minimal=list(minimal), local=list(local), ranking=ranking
-        )
-
-    def assessments(self, need):
-        return self._found.assessments[need.name]
-
-    def minimal(self, need):
-        return self._found.minimal
-
-    def local(self, need):
-        return self._found.local
-
-    def ranking(self, need):
-        return self._found.ranking[need.name]
-
-
-def judge(name: str, **planted) -> Answer:
-    return claims.build(name).answer(Planted(**planted))
 
 
 @cache
