@@ -60,8 +60,8 @@ def fallen(holds: Sequence[bool]) -> set[int]:
 @cache
 def _blank() -> Study:
     """Images, and one outcome, whose counts are to be told."""
-    made = sample_study.study(images=IMAGES)
-    return replace(made, classes=("background", "disc"), outcomes=made.outcomes[:1], frames=())
+    study = sample_study.study(images=IMAGES)
+    return replace(study, classes=("background", "disc"), outcomes=study.outcomes[:1], frames=())
 
 
 def _tables(right, truth: np.ndarray) -> dict[str, np.ndarray]:

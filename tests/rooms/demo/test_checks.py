@@ -29,7 +29,7 @@ from segstress.reports.findings.page import span
 PGD, SEGPGD = matched(HALVES[0]), matched(HALVES[1])
 PGD_WHOLE, SEGPGD_WHOLE = matched(WHOLES[0]), matched(WHOLES[1])
 ROBUST = (*WHOLES, ANNEALED)  # claims 3 and 7 ask each of these
-GOOD, BAD, UNSURE = 0.5, -0.5, 0.1 + 0.5 * UNEVEN[:, 0]  # leads; of the last each image says something else
+GOOD, UNSURE = 0.5, 0.1 + 0.5 * UNEVEN[:, 0]  # leads; of the second every other image says the opposite
 
 
 def over(values):
@@ -37,7 +37,7 @@ def over(values):
     return lambda weights: weights @ np.broadcast_to(values, IMAGES) / weights.sum(1)
 
 
-def test_a_lead_whose_interval_spans_nothing_is_not_sure():
+def test_a_lead_whose_interval_holds_zero_is_not_sure():
     told = lead([over(UNSURE)] * 3, IMAGES)
     assert told.mean.low < 0 < min(told.by_seed)
     assert not told.sure
@@ -109,19 +109,20 @@ def test_claim_1_wants_each_half_one_to_withstand_the_short_attack_on_every_seed
     assert claim_1(TRAINING_ATTACK.name, names[1:2], left) == {check}
 
 
-ORDERED = (
-    (BATTERY, PGD, made(1.0, 0.85), {1, 4, 10}),  # a half one that stands: more than its whole one and its twin
-    (BATTERY, SEGPGD, made(1.0, 0.85), {3, 5}),
-    (BATTERY, PGD_WHOLE, made(1.0, [0.3, 0.1]), {6}),  # more pixels than the half one, NmIoU below a constant's
-    (BATTERY, SEGPGD_WHOLE, made(1.0, [0.3, 0.1]), {8}),
-    (CLEAN, PGD_WHOLE, made(1.0), {7}),
-    (CLEAN, SEGPGD_WHOLE, made(1.0), {9}),
-    (NO_GRAIN, TWINS, made(1.0, 0.0), {10}),
-)
+STANDS, BELOW_CONSTANT, FREE, LOST_TOO = made(1.0, 0.85), made(1.0, [0.3, 0.1]), made(1.0), made(1.0, 0.0)
+ORDERED = {
+    "a half one stands, its twin and whole one less": (BATTERY, PGD, STANDS, {1, 4, 10}),
+    "the other half one stands": (BATTERY, SEGPGD, STANDS, {3, 5}),
+    "a whole one keeps less NmIoU than a constant": (BATTERY, PGD_WHOLE, BELOW_CONSTANT, {6}),
+    "the other keeps less": (BATTERY, SEGPGD_WHOLE, BELOW_CONSTANT, {8}),
+    "a whole one pays nothing": (CLEAN, PGD_WHOLE, FREE, {7}),
+    "the other pays nothing": (CLEAN, SEGPGD_WHOLE, FREE, {9}),
+    "a twin falls too": (NO_GRAIN, TWINS, LOST_TOO, {10}),
+}
 
 
 @pytest.mark.parametrize("seed", [0, 2])
-@pytest.mark.parametrize(("need", "names", "model", "falls"), ORDERED)
+@pytest.mark.parametrize(("need", "names", "model", "falls"), ORDERED.values(), ids=ORDERED)
 def test_claim_1_orders_trainings_on_every_seed(need, names, model, falls, seed):
     assert claim_1(need.name, names[seed : seed + 1], model) == falls
 
@@ -174,14 +175,13 @@ def with_objects(assessment, small_falls: bool):
     return replace(assessment, study=replace(assessment.study, objects=objects))
 
 
-def claim_3(*holds: bool, only: int = 3) -> list[bool]:
-    """Its checks, where those models of each kind that `only` numbers are as they are asked to be, or all."""
+def claim_3(*holds: bool, turned: int | None = None) -> list[bool]:
+    """Its checks, where small objects fall first, and NmIoU loses more, as told; in the seed `turned` the opposite."""
     models = {}
-    for place, kind in enumerate(ROBUST):
-        small_falls, nmiou_falls = holds[2 * place : 2 * place + 2]
+    for small, nmiou, kind in zip(holds[::2], holds[1::2], ROBUST, strict=True):
         for seed, name in enumerate(matched(kind)):
-            lost = SMALL if nmiou_falls or seed == only else LARGE
-            models[name] = with_objects(lost, small_falls)
+            lost = SMALL if nmiou != (seed == turned) else LARGE
+            models[name] = with_objects(lost, small != (seed == turned))
     return verdicts("03-small-objects", assessments={BATTERY.name: models})
 
 
@@ -191,8 +191,10 @@ def test_claim_3_asks_each_kind_both_things(asked):
     assert claim_3(*holds) == holds
 
 
-def test_claim_3_wants_less_nmiou_on_every_seed():
-    assert claim_3(*[False] * 6, only=1)[1::2] == [False] * 3
+@pytest.mark.parametrize("seed", range(3))
+def test_claim_3_asks_every_seed(seed):
+    assert claim_3(*[True] * 6) == [True] * 6
+    assert claim_3(*[True] * 6, turned=seed) == [False] * 6
 
 
 def foreground(**kept) -> list[bool]:
