@@ -8,10 +8,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.rooms.demo.planted import IMAGES, UNEVEN, judge, made
 from tests.rooms.reports import sample_study
 
 from segstress.core import BadInput
-from segstress.demo.claims import Evidence, aggregate, claims, sizes
+from segstress.demo.claims import aggregate, claims, sizes
 from segstress.demo.claims.radii import GROUPS
 from segstress.demo.claims.ranking import CONTESTS, holm, on_every_seed
 from segstress.demo.claims.runs import (
@@ -30,31 +31,6 @@ from segstress.demo.claims.seeds import apart, lead
 from segstress.reports.findings.page import Answer, Check
 from segstress.reports.study.assessment import assess
 from segstress.results.minimal import MinimalResult
-
-
-class Planted(Evidence):
-    """Evidence that was never measured."""
-
-    def __init__(self, assessments=None, minimal=(), local=(), ranking=None) -> None:
-        self._found = SimpleNamespace(
-            assessments=assessments, minimal=list(minimal), local=list(local), ranking=ranking
-        )
-
-    def assessments(self, need):
-        return self._found.assessments[need.name]
-
-    def minimal(self, need):
-        return self._found.minimal
-
-    def local(self, need):
-        return self._found.local
-
-    def ranking(self, need):
-        return self._found.ranking[need.name]
-
-
-def judge(name: str, **planted) -> Answer:
-    return claims.build(name).answer(Planted(**planted))
 
 
 @cache
@@ -184,6 +160,32 @@ def test_claim_4_states_a_factor(half, seen):
     assert [check.holds for check in judge("04-minimum-perturbations", minimal=found_sizes(half)).checks] == seen
 
 
+def spread(half: tuple[float, float], whole: tuple[float, float]) -> list[MinimalResult]:
+    """Sizes by the factor over the training before, of which one holds on every other image."""
+    factors = dict(zip(GROUPS, ((1.0, 1.0), half, whole), strict=True))
+    sizes = np.cumprod(list(factors.values()), axis=0) / 255
+    return [
+        find(name, attack, image, size[image % 2])
+        for names, size in zip(GROUPS.values(), sizes, strict=True)
+        for name in names
+        for attack in ("alma-prox", "fmn")
+        for image in range(8)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("half", "whole", "seen"),
+    [
+        ((1.8, 1.9), (2.1, 2.2), [True, True]),
+        ((1.0, 3.8), (2.1, 2.2), [False, True]),  # 1.95 times, by chance no more than twice
+        ((1.8, 1.9), (1.0, 4.4), [True, False]),  # 2.1 times, by chance no less
+    ],
+)
+def test_claim_4_wants_factors_that_are_sure(half, whole, seen):
+    answer = judge("04-minimum-perturbations", minimal=spread(half, whole))
+    assert [check.holds for check in answer.checks] == seen
+
+
 @pytest.mark.parametrize(("alma", "seen"), [(0.5, True), (1.5, False), (1.0, False)])
 def test_claim_8_wants_alma_below_every_rival(alma, seen):
     answer = judge("08-smallest-of-all", minimal=found_sizes(1.3, alma))
@@ -219,25 +221,42 @@ def test_an_order_of_trainings_must_hold_on_every_seed():
     assert not mixed.sure
 
 
-def spot(name: str, what: str, lost: float, generator: np.random.Generator):
-    """100 pixels of one class in each of 12 images, of which about that share is lost."""
-    clean = np.tile([[95, 95, 100]], (12, 1, 1))
+def spot(name: str, what: str, lost):
+    """100 pixels of one class in each of 12 images, of which that share is lost, of all or image by image."""
+    clean = np.tile([[95, 95, 100]], (IMAGES, 1, 1))
     left = clean.copy()
-    left[:, 0, :2] -= generator.integers(0, 3, 12)[:, None] + round(100 * lost)
+    left[:, 0, :2] -= np.round(100 * np.broadcast_to(lost, IMAGES)).astype(int)[:, None]
     zones = {"clean": {"all": clean}, "perturbed": {"all": left}}
     return SimpleNamespace(model=name, what=what, steps=50 * (what == "pgd"), goal="any", **zones)
 
 
-@pytest.mark.parametrize(("third", "seen"), [(0.3, True), (0.1, False)])
-def test_claim_5_must_hold_on_every_seed(third, seen):
-    generator = np.random.default_rng(1)
+def damage(*corrupted) -> Answer:
+    """What claim 5 says by the shares that noise takes from the CNN of each seed; all else is the same for all."""
     local = []
-    for place, seed in enumerate(SEEDS):
-        noise = third if place == 2 else 0.3
-        for name, corrupted, attacked in (("cnn-normal", noise, 0.2), ("transformer-normal", 0.2, 0.4)):
-            local.append(spot(name + seed, "noise", corrupted, generator))
-            local.append(spot(name + seed, "pgd", attacked, generator))
-    assert judge("05-localized-damage", local=local).checks[0].holds == seen
+    for seed, noise in zip(SEEDS, corrupted, strict=True):
+        for name, lost, attacked in (("cnn-normal", noise, 0.2), ("transformer-normal", 0.2, 0.4)):
+            local += [spot(name + seed, "noise", lost), spot(name + seed, "pgd", attacked)]
+    return judge("05-localized-damage", local=local)
+
+
+@pytest.mark.parametrize(
+    ("third", "seen"), [(0.3, True), (0.1, False), (0.3 + 0.03 * UNEVEN[:, 0], True), (0.3 + 0.3 * UNEVEN[:, 0], False)]
+)
+def test_claim_5_must_surely_hold_on_every_seed(third, seen):
+    assert damage(0.3, 0.3, third).checks[0].holds == seen
+
+
+def test_claim_5_says_who_loses_more():
+    answer = damage(0.3, 0.25, 0.6)
+    attacked = "-20.0 (-20.0 to -20.0)"
+    assert answer.checks[0].measured == (
+        "so on 3 of 3; points that cnn-normal loses more than transformer-normal, corrupted and attacked:"
+        f" seed 3 10.0 (10.0 to 10.0) and {attacked}; seed 4 5.0 (5.0 to 5.0) and {attacked};"
+        f" seed 5 40.0 (40.0 to 40.0) and {attacked}"
+    )
+    told = [[cell.value for cell in row[2:]] for row in answer.tables[0].rows]
+    wanted = [[0.3, 0.2, 0.1], [0.25, 0.2, 0.05], [0.6, 0.2, 0.4], *[[0.2, 0.4, -0.2]] * 3]
+    np.testing.assert_allclose(told, wanted)
 
 
 def contests(*wins: float) -> tuple[dict, dict]:
@@ -260,6 +279,15 @@ def test_claim_6_wants_a_sure_reversal_on_every_seed(wins, seen):
     answer = judge("06-competition", assessments=assessments, ranking=ranking)
     assert answer.checks[0].holds == seen
     assert len(answer.tables[0].rows) == 6
+
+
+@pytest.mark.parametrize(("uneven", "seen"), [(0.05, True), (0.4, False)])
+def test_claim_6_wants_a_clean_order_that_is_sure(uneven, seen):
+    assessments, ranking = contests(1, 1, 1)
+    clean, worse = made(0.6), made(0.55 + uneven * UNEVEN)
+    for models in assessments.values():
+        models |= {name: worse if name.startswith("worse") else clean for name in models}
+    assert judge("06-competition", assessments=assessments, ranking=ranking).checks[0].holds == seen
 
 
 def test_a_seed_that_orders_a_pair_otherwise_on_clean_images_is_no_witness():
