@@ -498,3 +498,10 @@ def test_results_of_other_images_have_no_paired_interval():
     assert math.isnan(mean_rce([one, other], "accuracy", "inside").low)
     alike = replace(other, ids=one.ids)
     assert not math.isnan(corruption_degradation([one], [alike], "accuracy").low)
+
+
+def test_the_page_has_the_best_two_in_bold_and_nothing_else(tmp_path):
+    text = write_local(tmp_path, "run", [spot((hits, 0), model=f"m{hits}") for hits in (1, 2, 3, 4)], ()).read_text()
+    bold = re.findall(r'<td class="number best"[^>]*data-value="([^"]*)"', text)
+    assert bold == [str(spot((hits, 0)).score("mean_accuracy", "inside")) for hits in (3, 4)]
+    assert not re.search(r"<td[^>]*><b>", text)
