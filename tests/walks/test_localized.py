@@ -137,6 +137,18 @@ def test_the_region_is_stored_beside_the_pictures(done):
     assert any(frame.region is not None for scene in scenes(run) for frame in scene.frames.values())
 
 
+def test_of_several_attacks_the_last_is_shown_with_what_all_have_fooled(tmp_path):
+    evaluate(plan([multi_attack_spec(12, "centre", 1, "32/255", number=5)], limit=2), tmp_path / "run", ALONE)
+    run = Run(tmp_path / "run")
+    struck = {frames.image: frames.strikes for frames in read_strikes(run)}
+    shown = {scene.image: next(iter(scene.frames.values())) for scene in scenes(run)}
+    assert len(struck) == len(shown) == 2
+    for image, frame in shown.items():
+        assert np.array_equal(frame.perturbed, struck[image][-1].perturbed)
+        assert np.array_equal(frame.prediction, struck[image][-1].together)
+        assert frame.together
+
+
 def test_the_page_has_its_tables_figures_and_pictures(done):
     page = spatial_report(Run(done))
     text = page.read_text()
