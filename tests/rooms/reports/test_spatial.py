@@ -18,14 +18,14 @@ from segstress.reports.local.all_corruptions import all_corruptions
 from segstress.reports.local.ensemble import Step, drawing, reversed_roles, sweep
 from segstress.reports.local.ensemble import headline as trade_off
 from segstress.reports.local.figures import DRAWINGS
-from segstress.reports.local.page import OUTLINE, leaner, outlined, write_local
+from segstress.reports.local.page import OUTLINE, leaner, outlined, strips, write_local
 from segstress.reports.local.placements import placements
 from segstress.reports.local.positions import positions
 from segstress.reports.local.strikes import fooling_region, strike_strips
 from segstress.reports.local.tables import attacked, common, masks, overview, scores
 from segstress.reports.local.verdict import headline, points, verdict
 from segstress.results.degradation import corruption_degradation, relative_degradation
-from segstress.results.local import LocalResult, known_mean, mean_rce
+from segstress.results.local import LocalResult, ModelFrames, known_mean, mean_rce
 from segstress.results.strikes import SingleAttack, StrikeFrames
 from segstress.results.study import Frame
 
@@ -266,6 +266,41 @@ def test_the_line_is_around_the_region_where_hardly_anything_changed():
     assert not (outlined(Frame("i", "o", white, changed, empty, empty, empty)) == OUTLINE).all(-1).any()
 
 
+def scene(images, *, together=False):
+    """One scene of two pixels: models and the brightness of the image that each of them saw."""
+    labels = np.zeros((1, 2), dtype=np.int64)
+    frames = {
+        model: Frame("i", "o", np.zeros((3, 1, 2)), np.full((3, 1, 2), value), labels, labels, labels, None, together)
+        for model, value in images.items()
+    }
+    return ModelFrames("scene", "pgd", frames, ((0, 0, 0),), ("thing",))
+
+
+def test_what_a_model_predicted_stands_beside_the_image_that_it_saw():
+    (shared,) = strips([scene({"a": 1.0, "b": 1.0})])
+    captions = ["perturbed, region outlined", "truth", "a, clean", "a, perturbed", "b, clean", "b, perturbed"]
+    assert [picture.caption for picture in shared.pictures] == captions
+    own = list(strips([scene({"a": 0.0, "b": 1.0}, together=True)]))
+    captions = ["last attack's image, region outlined", "truth", "a, clean", "a, all attacks together"]
+    assert [picture.caption for picture in own[0].pictures] == captions
+    assert [picture.caption[0] for picture in own[1].pictures[2:]] == ["b", "b"]
+    assert [strip.pictures[0].draw().max() for strip in own] == [0, 255]
+    assert len({picture.file for strip in own for picture in strip.pictures}) == 8
+    assert all("no single image attains" in strip.words for strip in own)
+    assert "no single image" not in shared.words, "a prediction of the image beside it"
+
+
+def test_pictures_of_one_attack_stay_in_one_line(tmp_path):
+    labels = np.zeros((1, 2), dtype=np.int64)
+    strikes = (SingleAttack(np.zeros((3, 1, 2)), labels, labels),) * 3
+    frames = StrikeFrames("scene", "m", "3 x pgd", labels, labels, None, None, strikes, ((0, 0, 0),))
+    text = write_local(tmp_path, "run", [spot()], [scene({"a": 1.0})], strikes=[frames]).read_text()
+    across = [int(number) for number in re.findall(r'class="strip" style="--across: (\d+)"', text)]
+    assert len(across) == 2
+    assert all(number % 3 == number % 2 == 0 for number in across), "three pictures of each attack, two of each model"
+    assert "light grey = void" in text
+
+
 def test_intervals_stand_where_counts_allow():
     found = spot((3, 0), goal="cumulative-1", number=1)
     lost = found.rce_interval("accuracy", "all")
@@ -466,6 +501,7 @@ def test_every_single_attack_is_shown_with_what_it_fooled():
     assert (told[3] == first[1]).all(), "void in the truth, and still aimed at"
     assert (told[4] == first[3]).all(), "nothing is wanted of it"
     assert "not at its target" in next(strike_strips([aimed])).words
+    assert "light grey = no target" in next(strike_strips([aimed])).words
 
 
 def test_a_targeted_attack_is_judged_by_what_it_brought_to_its_target():
