@@ -242,6 +242,9 @@ def test_a_target_is_counted_and_shown(tmp_path):
     assert all(spot.goal == other.goal for spot, other in zip(free, aimed, strict=True))
     shares = [spot.score("accuracy", "outside", "wanted") for spot in aimed if spot.together]
     assert shares == sorted(shares), "what is reached stays"
+    (clean,) = {spot.score("accuracy", "outside", "wanted_clean") for spot in aimed}
+    assert clean == _share_of_class(run, 3), "the clean prediction, of the same pixels"
+    assert not any(spot.wanted_clean for spot in free)
     wanted = [frames.wanted for frames in read_strikes(run)]
     assert [one is None for one in wanted] == [True, True, False, False]
     assert set(np.unique(np.stack(wanted[2:]))) <= {-1, 3}
@@ -250,6 +253,15 @@ def test_a_target_is_counted_and_shown(tmp_path):
     table = list(csv.DictReader((tmp_path / "run/spatial/tables/attacked.csv").open()))
     assert [bool(row["reached_single"]) for row in table] == [False, True]
     assert all(verdict.sound for verdict in verify(tmp_path / "run"))
+
+
+def _share_of_class(run, class_):
+    """Share of the pixels outside of the region that the clean prediction shows as one class."""
+    cell = next(cell for cell in run.cells if not cell.is_clean)
+    _, maps = run.photographs(cell, run.kept(cell))
+    outside = {id_: maps[f"inside|{id_}"] == 0 for id_ in run.kept(cell)}
+    shown = np.concatenate([maps[f"clean|{id_}"][mask] for id_, mask in outside.items()])
+    return float((shown == class_).mean())
 
 
 class TestCommands:

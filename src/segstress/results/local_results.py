@@ -13,6 +13,7 @@ from .local import LocalResult, ModelFrames
 from .run import Arrays, Run
 from .study import Frame
 
+STATES = ("clean", "perturbed", "wanted_clean", "wanted")
 IMAGES, OUTCOMES = 3, 4  # of each dataset in the gallery
 
 
@@ -30,8 +31,8 @@ def _results(run: Run, cell: Cell) -> Iterator[LocalResult]:
     counts = run.counts(cell, ids)
     for goal in dict.fromkeys(goal for goal, _, _ in counts):
         zones = {
-            wanted: {zone: table for (of, zone, state), table in counts.items() if (of, state) == (goal, wanted)}
-            for wanted in ("clean", "perturbed", "wanted")
+            counted: {zone: table for (of, zone, state), table in counts.items() if (of, state) == (goal, counted)}
+            for counted in STATES
         }
         yield LocalResult(
             model=cell.names["model"],

@@ -15,6 +15,7 @@ from segstress.metrics import metrics
 from segstress.metrics.intervals import Interval, difference, interval_of
 from segstress.reports.kit import Drawing, PageFiles
 from segstress.reports.local.all_corruptions import all_corruptions
+from segstress.reports.local.attacked import attacked
 from segstress.reports.local.ensemble import Step, drawing, reversed_roles, sweep
 from segstress.reports.local.ensemble import headline as trade_off
 from segstress.reports.local.figures import DRAWINGS
@@ -22,7 +23,7 @@ from segstress.reports.local.page import OUTLINE, leaner, outlined, strips, writ
 from segstress.reports.local.placements import placements
 from segstress.reports.local.positions import positions
 from segstress.reports.local.strikes import fooling_region, strike_strips
-from segstress.reports.local.tables import attacked, common, masks, overview, scores
+from segstress.reports.local.tables import common, masks, overview, scores
 from segstress.reports.local.verdict import headline, points, verdict
 from segstress.results.degradation import corruption_degradation, relative_degradation
 from segstress.results.local import LocalResult, ModelFrames, known_mean, mean_rce
@@ -509,15 +510,19 @@ def test_a_targeted_attack_is_judged_by_what_it_brought_to_its_target():
         wanted = counts(((reached, 4, 4), (0, 0, 0)), ((reached, 4, 4), (0, 0, 0)))
         damaged = spot((2, 0), goal=goal, number=2)
         damaged.perturbed["outside"][:, 0, 0] = hits
-        return replace(damaged, wanted={"outside": wanted})
+        already = counts(((1, 4, 4), (0, 0, 0)), ((0, 4, 4), (0, 0, 0)))
+        return replace(damaged, wanted={"outside": wanted}, wanted_clean={"outside": already})
 
     found = [struck("attack-1", 0, 1), struck("attack-2", 2, 3), struck("cumulative-2", 0, 4)]
     table = attacked(found)
     (row,) = (dict(zip([column.key for column in table.columns], row, strict=True)) for row in table.rows)
     assert row["reached_single"].value == 0.75, "the one that reached most, not the one that broke most"
     assert row["reached_cumulative"].value == 1
-    plain = attacked([replace(result, wanted={}) for result in found])
-    assert not any(column.key.startswith("reached") for column in plain.columns)
+    assert row["reached_clean"].value == 1 / 8, "so much was there before any attack"
+    assert headline(found).endswith("; up to 100.0 % of the pixels there are at the target (m; clean: 12.5 %).")
+    unaimed = [replace(result, wanted={}, wanted_clean={}) for result in found]
+    assert not any(column.key.startswith("reached") for column in attacked(unaimed).columns)
+    assert "target" not in headline(unaimed)
 
 
 def test_a_warning_is_no_missing_answer(tmp_path):
