@@ -53,6 +53,11 @@ class LocalResult:
         return 0 < self.together == self.number
 
     @property
+    def natural(self) -> bool:
+        """Whether it is a corruption; an attack that keeps its last iterate has one result too, with the same goal."""
+        return self.goal == "any" and not self.steps
+
+    @property
     def ratio(self) -> float:
         """Share of the patches that were to be damaged; NaN where the region is none of patches."""
         return self.shape.ratio if isinstance(self.shape, Patches) else math.nan

@@ -212,6 +212,8 @@ def test_a_sweep_compares_each_end_with_its_own():
     assert [step.adversarial.value > 0 for step in steps] == [True, True, False]
     assert (steps[2].adversarial.value, steps[2].adversarial.low, steps[2].adversarial.high) == (0, 0, 0)
     assert steps[0].adversarial.low < steps[0].adversarial.value <= steps[0].adversarial.high
+    attack = [spot((4, 2), model=model, steps=5) for model in ("second", "half", "first")]
+    assert sweep([*found, *attack], {0.0: "second", 0.5: "half", 1.0: "first"}) == steps, "an attack is no corruption"
     with pytest.raises(ValueError, match="needs the weights 0 and 1"):
         sweep(found, {0.5: "half"})
 
@@ -480,6 +482,8 @@ def test_accuracy_over_all_corruptions_and_ce_against_every_model():
         error = rows["a"][f"ce_{name}"]
         assert error.value == pytest.approx((clean - mean) / clean)
         assert error.low < error.value < error.high
+    attack = [spot((0, 0), model=model, steps=5) for model in "ab"]
+    assert all_corruptions([*first, *second, *attack]).rows == table.rows, "an attack is no corruption"
     assert all_corruptions([*first, second[0]]).rows == (), "a model that saw fewer corruptions is not compared"
 
 
