@@ -94,6 +94,9 @@ def test_the_headline_names_the_worst_damage():
     assert headline(found) == (
         f"worst loses up to {lost:.1f} % of its class-mean accuracy outside of what was damaged (fog 3)."
     )
+    whole = [spot(hits, model=f"m{hits[0]}", region="", inside=False) for hits in ((3, 2), (1, 0), (4, 1))]
+    lost = 100 * whole[1].rce("mean_accuracy", "all")
+    assert headline(whole) == f"m1 loses up to {lost:.1f} % of its class-mean accuracy on the whole image (fog 3)."
 
 
 def test_whole_images_have_no_inside():
