@@ -18,7 +18,7 @@ from segstress.reports.local.all_corruptions import all_corruptions
 from segstress.reports.local.attacked import attacked
 from segstress.reports.local.ensemble import Step, drawing, reversed_roles, sweep
 from segstress.reports.local.ensemble import headline as trade_off
-from segstress.reports.local.figures import DRAWINGS
+from segstress.reports.local.figures import DRAWINGS, drawn
 from segstress.reports.local.page import OUTLINE, leaner, outlined, strips, write_local
 from segstress.reports.local.placements import placements
 from segstress.reports.local.positions import positions
@@ -371,6 +371,16 @@ class TestAttackFigures:
 
     def test_a_single_setting_has_no_figure(self):
         assert [drawing.name for drawing in drawings(list(self.struck(number=1)))] == []
+
+
+def test_a_figure_without_bands_names_the_table_of_its_intervals():
+    many = [
+        replace(spot(severity=severity, place=patches(0.5)), what=what) for what in "abcdefg" for severity in (1.0, 3.0)
+    ]
+    (figure,) = drawings(many)
+    assert f"Intervals: '{drawn(many).title}' on this page" in figure.caption
+    (figure,) = drawings(many[:4])
+    assert "Intervals:" not in figure.caption
 
 
 def test_two_positions_are_compared_on_the_same_images():
