@@ -332,6 +332,17 @@ class TestCommands:
             assert message in said.err
         assert not Path("runs").exists(), "something was measured"
 
+    def test_the_terminal_ends_with_what_the_page_begins_with(self, segstress, tmp_path):
+        said = segstress(
+            *("ensemble", "compact:cnn-normal", "compact:transformer-normal", "--data", DATA, "--weights", "0:1:1"),
+            *("--corruption", "contrast", "--patch", 8, "--box", 12, "--steps", 1, "--number", 1, "--limit", 2),
+            *("--workers", 1),
+        )
+        assert said.code == 0, said.err
+        (line,) = (line for line in said.out.splitlines() if "The larger of the two errors is smallest" in line)
+        assert line in (tmp_path / "runs/ensemble/spatial/index.html").read_text()
+        assert "Intervals of all of them are on the page" in said.out
+
     @pytest.mark.parametrize("words", [("--weights", "0:2:0.5"), ("--weights", "0:1"), ("--weights", "0:1:0")])
     def test_mistakes_about_weights_are_named(self, segstress, words):
         said = segstress("ensemble", "compact:cnn-normal", "compact:transformer-normal", "--data", DATA, *words)

@@ -130,6 +130,9 @@ def ensemble(
     damage = spatial_battery(battery) if battery else specs
     check_damage(damage)
 
+    def tell(words: str) -> None:
+        console.print(words, soft_wrap=True)
+
     def warn(words: str) -> None:
         show_line("warning:", words, "yellow")
 
@@ -139,7 +142,7 @@ def ensemble(
         data,
         damage,
         "ensemble",
-        lambda run, results: ensemble_report(run, results, mixed, warn),
+        lambda run, results: ensemble_report(run, results, mixed, tell, warn),
     )
 
 

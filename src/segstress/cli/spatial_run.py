@@ -85,3 +85,4 @@ def _show(results: Sequence[LocalResult]) -> None:
         return
     show_grid(table)
     console.print("Class-mean accuracy in percent; RCE is the share of the clean one that is lost.")
+    console.print("Intervals of all of them are on the page, and in --json.")
