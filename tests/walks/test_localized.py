@@ -137,6 +137,18 @@ def test_the_region_is_stored_beside_the_pictures(done):
     assert any(frame.region is not None for scene in scenes(run) for frame in scene.frames.values())
 
 
+def test_of_several_attacks_the_last_is_shown_with_what_all_have_fooled(tmp_path):
+    evaluate(plan([multi_attack_spec(12, "centre", 1, "32/255", number=5)], limit=2), tmp_path / "run", ALONE)
+    run = Run(tmp_path / "run")
+    struck = {frames.image: frames.strikes for frames in read_strikes(run)}
+    shown = {scene.image: next(iter(scene.frames.values())) for scene in scenes(run)}
+    assert len(struck) == len(shown) == 2
+    for image, frame in shown.items():
+        assert np.array_equal(frame.perturbed, struck[image][-1].perturbed)
+        assert np.array_equal(frame.prediction, struck[image][-1].together)
+        assert frame.together
+
+
 def test_the_page_has_its_tables_figures_and_pictures(done):
     page = spatial_report(Run(done))
     text = page.read_text()
@@ -230,6 +242,9 @@ def test_a_target_is_counted_and_shown(tmp_path):
     assert all(spot.goal == other.goal for spot, other in zip(free, aimed, strict=True))
     shares = [spot.score("accuracy", "outside", "wanted") for spot in aimed if spot.together]
     assert shares == sorted(shares), "what is reached stays"
+    (clean,) = {spot.score("accuracy", "outside", "wanted_clean") for spot in aimed}
+    assert clean == _share_of_class(run, 3), "the clean prediction, of the same pixels"
+    assert not any(spot.wanted_clean for spot in free)
     wanted = [frames.wanted for frames in read_strikes(run)]
     assert [one is None for one in wanted] == [True, True, False, False]
     assert set(np.unique(np.stack(wanted[2:]))) <= {-1, 3}
@@ -238,6 +253,15 @@ def test_a_target_is_counted_and_shown(tmp_path):
     table = list(csv.DictReader((tmp_path / "run/spatial/tables/attacked.csv").open()))
     assert [bool(row["reached_single"]) for row in table] == [False, True]
     assert all(verdict.sound for verdict in verify(tmp_path / "run"))
+
+
+def _share_of_class(run, class_):
+    """Share of the pixels outside of the region that the clean prediction shows as one class."""
+    cell = next(cell for cell in run.cells if not cell.is_clean)
+    _, maps = run.photographs(cell, run.kept(cell))
+    outside = {id_: maps[f"inside|{id_}"] == 0 for id_ in run.kept(cell)}
+    shown = np.concatenate([maps[f"clean|{id_}"][mask] for id_, mask in outside.items()])
+    return float((shown == class_).mean())
 
 
 class TestCommands:
@@ -307,6 +331,17 @@ class TestCommands:
             assert said.code == 2, words
             assert message in said.err
         assert not Path("runs").exists(), "something was measured"
+
+    def test_the_terminal_ends_with_what_the_page_begins_with(self, segstress, tmp_path):
+        said = segstress(
+            *("ensemble", "compact:cnn-normal", "compact:transformer-normal", "--data", DATA, "--weights", "0:1:1"),
+            *("--corruption", "contrast", "--patch", 8, "--box", 12, "--steps", 1, "--number", 1, "--limit", 2),
+            *("--workers", 1),
+        )
+        assert said.code == 0, said.err
+        (line,) = (line for line in said.out.splitlines() if "The larger of the two errors is smallest" in line)
+        assert line in (tmp_path / "runs/ensemble/spatial/index.html").read_text()
+        assert "Intervals of all of them are on the page" in said.out
 
     @pytest.mark.parametrize("words", [("--weights", "0:2:0.5"), ("--weights", "0:1"), ("--weights", "0:1:0")])
     def test_mistakes_about_weights_are_named(self, segstress, words):

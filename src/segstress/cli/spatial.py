@@ -12,7 +12,7 @@ from . import spatial_options as own
 from .bundles import EvaluationOptions
 from .console import console, show_json, show_line
 from .running import show_errors
-from .spatial_run import damage_and_report
+from .spatial_run import damage_and_report, refuse_beside_battery
 
 # Rooms are imported inside the commands: they bring torch, and `segstress --help` should not wait for it.
 
@@ -24,6 +24,7 @@ def spatial(
     model: options.Model,
     data: options.Data,
     common: EvaluationOptions,
+    context: typer.Context,
     corruption: own.Corruptions = "snow,gaussian_noise,brightness",
     severity: own.Severities = "1,3,5",
     ratio: own.Ratios = "0.5",
@@ -42,6 +43,7 @@ def spatial(
     """
     from ..planning.spatial import corruption_specs, patch_regions, slid_regions, spatial_battery
 
+    refuse_beside_battery(context)
     regions: list[Any] = [None] if "whole" in ratio.split(",") else []
     regions += patch_regions(_numbers(ratio.replace("whole", "")), patch, masks, mode)
     regions += slid_regions(data[0], patch, native=stage == "native") if positions else []
@@ -56,6 +58,7 @@ def multi_attack(
     model: options.Model,
     data: options.Data,
     common: EvaluationOptions,
+    context: typer.Context,
     box: own.Boxes = "24",
     position: own.Places = "centre",
     number: own.Number = 3,
@@ -73,6 +76,7 @@ def multi_attack(
     """
     from ..planning.spatial import multi_attack_spec, spatial_battery
 
+    refuse_beside_battery(context)
     specs = [
         multi_attack_spec(side, anchor, count, radius, number, loss, target)
         | {"every_iterate": every_iterate, "distances": _numbers(distances)}
@@ -88,6 +92,7 @@ def ensemble(
     members: own.Members,
     data: options.Data,
     common: EvaluationOptions,
+    context: typer.Context,
     weights: own.Weights = "0:1:0.1",
     corruption: own.Corruptions = "snow,gaussian_noise,brightness",
     severity: own.Severities = "3",
@@ -108,6 +113,7 @@ def ensemble(
     from ..evaluation.ensemble import check_damage, ensemble_report, mixtures
     from ..planning.spatial import corruption_specs, multi_attack_spec, patch_regions, spatial_battery
 
+    refuse_beside_battery(context)
     if len(members) != 2:
         raise typer.BadParameter(f"expected two models, found {len(members)}")
     if len(data) != 1:
@@ -124,6 +130,9 @@ def ensemble(
     damage = spatial_battery(battery) if battery else specs
     check_damage(damage)
 
+    def tell(words: str) -> None:
+        console.print(words, soft_wrap=True)
+
     def warn(words: str) -> None:
         show_line("warning:", words, "yellow")
 
@@ -133,7 +142,7 @@ def ensemble(
         data,
         damage,
         "ensemble",
-        lambda run, results: ensemble_report(run, results, mixed, warn),
+        lambda run, results: ensemble_report(run, results, mixed, tell, warn),
     )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.table import Table
 
 from .bundles import EvaluationOptions
@@ -17,6 +19,21 @@ from .running import Presented, carry_out, records
 if TYPE_CHECKING:
     from ..results.local import LocalResult
     from ..results.run import Run
+
+
+GIVEN = ("COMMANDLINE", "ENVIRONMENT")  # where a value comes from that is no default
+FREE = {"model", "data", "members", "weights", "battery", *(field.name for field in fields(EvaluationOptions))}
+
+
+def refuse_beside_battery(context: typer.Context) -> None:
+    """Refuse, in one line, what shapes the damage beside a battery: it would be ignored."""
+    battery = context.params["battery"]
+    sources = {name: context.get_parameter_source(name) for name in context.params if name not in FREE}
+    typed = [f"--{name.replace('_', '-')}" for name, source in sources.items() if source and source.name in GIVEN]
+    if battery is not None and typed:
+        raise typer.BadParameter(
+            f"{', '.join(typed)}: --battery {battery} says so itself; leave these out, or the battery"
+        )
 
 
 def damage_and_report(
@@ -68,3 +85,4 @@ def _show(results: Sequence[LocalResult]) -> None:
         return
     show_grid(table)
     console.print("Class-mean accuracy in percent; RCE is the share of the clean one that is lost.")
+    console.print("Intervals of all of them are on the page, and in --json.")

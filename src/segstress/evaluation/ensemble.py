@@ -43,11 +43,18 @@ def steps_of(results: Sequence[LocalResult], mixed: Mapping[float, Spec]) -> lis
 
 
 def ensemble_report(
-    run: Run, results: Sequence[LocalResult], mixed: Mapping[float, Spec], warn: Callable[[str], object]
+    run: Run,
+    results: Sequence[LocalResult],
+    mixed: Mapping[float, Spec],
+    tell: Callable[[str], object],
+    warn: Callable[[str], object],
 ) -> Path:
-    """Write the page of localized damage, beginning with the sweep; return its path. Reversed roles are warned of."""
+    """Write the page of localized damage, beginning with the sweep; return its path.
+
+    The trade-off is told, as the page's headline has it; reversed roles are warned of."""
     steps, names = steps_of(results, mixed), [models.build(mixed[weight]).label for weight in (1.0, 0.0)]
-    warnings = reversed_roles(steps, *names)
+    lead, warnings = headline(steps, *names), reversed_roles(steps, *names)
+    tell(lead)
     for words in warnings:
         warn(words)
     return spatial_report(
@@ -56,5 +63,5 @@ def ensemble_report(
         warnings,
         tables=[table(steps, *names)],
         drawings=[drawing(steps, *names)],
-        lead=headline(steps, *names),
+        lead=lead,
     )

@@ -133,7 +133,8 @@ class Referee:
             for zone, mask in self.zones(batch, perturbed).items()
         }
         tallies |= {
-            ("wanted", zone): count(prediction, goal, mask, len(self.data.classes)).cpu().numpy()
+            (state, zone): count(seen, goal, mask, len(self.data.classes)).cpu().numpy()
+            for state, seen in (("wanted_clean", clean), ("wanted", prediction))
             for goal, mask, zone in wanted
         }
         lengths = norms(result.images - batch.images)

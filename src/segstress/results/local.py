@@ -40,6 +40,7 @@ class LocalResult:
     perturbed: Mapping[str, np.ndarray]
     ids: tuple[str, ...] = ()  # of the images, in the order of the counts
     wanted: Mapping[str, np.ndarray] = field(default_factory=dict)  # zone -> perturbed against a target, if it has one
+    wanted_clean: Mapping[str, np.ndarray] = field(default_factory=dict)  # zone -> clean against that target
 
     @property
     def together(self) -> int:
@@ -50,6 +51,11 @@ class LocalResult:
     def final(self) -> bool:
         """Whether it is what all of several attacks have fooled together."""
         return 0 < self.together == self.number
+
+    @property
+    def natural(self) -> bool:
+        """Whether it is a corruption; an attack that keeps its last iterate has one result too, with the same goal."""
+        return self.goal == "any" and not self.steps
 
     @property
     def ratio(self) -> float:
@@ -94,7 +100,13 @@ class LocalResult:
 
     def counts(self, zone: str, state: str = "perturbed") -> np.ndarray | None:
         """Return the counts of all images in a zone, where they have any."""
-        return {"clean": self.clean, "perturbed": self.perturbed, "wanted": self.wanted}[state].get(zone)
+        states = {
+            "clean": self.clean,
+            "perturbed": self.perturbed,
+            "wanted": self.wanted,
+            "wanted_clean": self.wanted_clean,
+        }
+        return states[state].get(zone)
 
     def rce(self, figure: str, zone: str) -> float:
         """Return the share of the clean figure that is lost, both in the same zone."""

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..core import regions
+from ..attacks.multi_attack import several
+from ..core import Perturbation, regions
 from ..runtime import Cell
 from .local import LocalResult, ModelFrames
 from .run import Arrays, Run
 from .study import Frame
 
+STATES = ("clean", "perturbed", "wanted_clean", "wanted")
 IMAGES, OUTCOMES = 3, 4  # of each dataset in the gallery
 
 
@@ -29,8 +31,8 @@ def _results(run: Run, cell: Cell) -> Iterator[LocalResult]:
     counts = run.counts(cell, ids)
     for goal in dict.fromkeys(goal for goal, _, _ in counts):
         zones = {
-            wanted: {zone: table for (of, zone, state), table in counts.items() if (of, state) == (goal, wanted)}
-            for wanted in ("clean", "perturbed", "wanted")
+            counted: {zone: table for (of, zone, state), table in counts.items() if (of, state) == (goal, counted)}
+            for counted in STATES
         }
         yield LocalResult(
             model=cell.names["model"],
@@ -66,11 +68,11 @@ def scenes(run: Run) -> list[ModelFrames]:
             images, maps = run.photographs(cell, shown)
             for key in sorted(sources):
                 id_ = key.partition("|")[2]
-                goals = [name.partition("|")[0] for name in images if name.partition("|")[2] == id_]
-                if goals:
-                    frame = _frame(id_, cell, goals[-1], sources[key], images, maps)
-                    seen = (cell.names["data"], id_, cell.names["perturbation"])
-                    frames.setdefault(seen, {})[cell.names["model"]] = frame
+                goal, seen = _goals(run.perturbations[cell.key], id_, images)
+                if f"{goal}|{id_}" in images and f"{seen}|{id_}" in maps:
+                    frame = _frame(id_, cell, goal, seen, sources[key], images, maps)
+                    place = (cell.names["data"], id_, cell.names["perturbation"])
+                    frames.setdefault(place, {})[cell.names["model"]] = frame
     return [ModelFrames(id_, outcome, by_model, *looks[data]) for (data, id_, outcome), by_model in frames.items()]
 
 
@@ -80,9 +82,16 @@ def _shown(cells: list[Cell]) -> list[Cell]:
     return local[:: max(1, -(-len(local) // OUTCOMES))]
 
 
-def _frame(id_: str, cell: Cell, goal: str, source: np.ndarray, images: Arrays, maps: Arrays) -> Frame:
-    together = goal.replace("attack-", "cumulative-")  # of several attacks: the last image, what all have fooled
-    shown = together if f"{together}|{id_}" in maps else goal
-    truth, clean, prediction = (maps[f"{name}|{id_}"].astype(np.int64) for name in ("truth", "clean", shown))
+def _goals(change: Perturbation, id_: str, images: Arrays) -> tuple[str, str]:
+    """Tell of which result the image is shown, and of which the prediction: of several attacks the last, and all."""
+    if several(change):
+        return f"attack-{change.number}", f"cumulative-{change.number}"
+    goal = min((name.partition("|")[0] for name in images if name.partition("|")[2] == id_), default="")
+    return goal, goal
+
+
+def _frame(id_: str, cell: Cell, goal: str, seen: str, source: np.ndarray, images: Arrays, maps: Arrays) -> Frame:
+    truth, clean, prediction = (maps[f"{name}|{id_}"].astype(np.int64) for name in ("truth", "clean", seen))
     region = maps[f"inside|{id_}"] > 0 if f"inside|{id_}" in maps else None  # earlier versions did not store it
-    return Frame(id_, cell.names["perturbation"], source, images[f"{goal}|{id_}"], truth, clean, prediction, region)
+    image, together = images[f"{goal}|{id_}"], seen != goal
+    return Frame(id_, cell.names["perturbation"], source, image, truth, clean, prediction, region, together)

@@ -54,6 +54,7 @@ class Frame:
     clean: np.ndarray  # prediction on `image`
     prediction: np.ndarray  # prediction on `perturbed`
     region: np.ndarray | None = None  # (height, width): where a perturbation of a part acted
+    together: bool = False  # `prediction` is what several attacks fooled together, `perturbed` the image of the last
 
 
 class FrameReader(Protocol):

@@ -48,3 +48,38 @@ def test_nothing_else_passes_for_a_battery() -> None:
     for name in others:
         with pytest.raises(typer.BadParameter, match=f"unknown battery '{name}'"):
             check_battery(name)
+
+
+@pytest.mark.parametrize(
+    ("command", "given", "named"),
+    [
+        (
+            ("spatial", "--model", "compact:cnn-normal"),
+            ("--severity", "1,3,5", "--positions"),
+            "--severity, --positions",
+        ),
+        (
+            ("multi-attack", "--model", "compact:cnn-normal"),
+            ("--every-iterate", "--number", 3),
+            "--every-iterate, --number",
+        ),
+        (
+            ("ensemble", "compact:cnn-normal", "compact:transformer-normal"),
+            ("--eps", "8/255", "--weights", "0:1:1"),
+            "--eps",
+        ),
+    ],
+)
+def test_what_a_battery_says_is_not_asked_for_beside_it(segstress, command, given, named) -> None:
+    said = segstress(*command, "--data", "shapes:test?count=1&size=16", "--battery", "ensemble-shapes", *given)
+    assert said.code == 2
+    assert said.err.strip().splitlines() == [
+        f"segstress: Invalid value: {named}: --battery ensemble-shapes says so itself; leave these out, or the battery"
+    ], "values that are the defaults are refused too, and nothing that a battery leaves open"
+
+
+def test_a_battery_alone_is_carried_out(segstress, tmp_path) -> None:
+    (tmp_path / "mine.yaml").write_text("corruptions: {names: [contrast], severities: [3], regions: [null]}\n")
+    said = segstress("spatial", *GIVEN, "--battery", "mine.yaml", "--workers", 1, "--seed", 0, "--json")
+    assert said.code == 0, said.err
+    assert {row["perturbation"] for row in json.loads(said.out)["scores"]} == {"contrast"}

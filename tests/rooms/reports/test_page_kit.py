@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -20,7 +21,7 @@ from segstress.core import BadInput
 from segstress.metrics.intervals import Interval
 from segstress.reports.kit import Column, Drawing, GalleryPicture, PageFiles, Strip, Table, canvas, write_page
 from segstress.reports.kit.drawing import mosaic
-from segstress.reports.kit.table import Row, RowStream
+from segstress.reports.kit.table import Kind, Row, RowStream
 
 COLUMNS = (Column("name", "Name"), Column("share", "Share", "share"))
 
@@ -232,6 +233,22 @@ def test_cells_lead_to_what_lies_behind_them(tmp_path: Path) -> None:
     tinted = Table("fine", "A title", columns, (("a", 0.25),), tints=tints)
     write_page(tmp_path, "local.html", lambda page: {**WORDS, "part": page.part("", [tinted])})
     assert "--tint: var(--harm) 35.0%" in (tmp_path / "index.html").read_text()
+
+
+@pytest.mark.parametrize("kind", ["share", "interval"])
+def test_the_best_of_a_column_are_in_bold_and_no_other(tmp_path: Path, kind: Kind) -> None:
+    shares = (0.2, 0.9, 0.5, 0.8)
+    cells = [Interval(share, share - 0.1, share + 0.1) if kind == "interval" else share for share in shares]
+    columns = (Column("ranked", "Ranked", kind, best="highest", top=2), Column("plain", "Plain", kind))
+    text = write(tmp_path, [Table("t", "T", columns, tuple((cell, cell) for cell in cells), tints={(0, 1): 1.0})])
+    shown = re.findall(r'<td class="([^"]*)" data-value="([^"]*)"', text)
+    assert {(words, float(share)) for words, share in shown if words != "number"} == {
+        ("number best", 0.9),
+        ("number best", 0.8),
+        ("number tinted", 0.2),
+    }
+    assert len(shown) == 2 * len(shares)
+    assert "<b>" not in text[text.index("<tbody>") : text.index("</tbody>")]
 
 
 def test_a_figure_without_bounds_stands_alone(tmp_path: Path) -> None:

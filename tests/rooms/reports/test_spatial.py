@@ -15,17 +15,18 @@ from segstress.metrics import metrics
 from segstress.metrics.intervals import Interval, difference, interval_of
 from segstress.reports.kit import Drawing, PageFiles
 from segstress.reports.local.all_corruptions import all_corruptions
+from segstress.reports.local.attacked import attacked
 from segstress.reports.local.ensemble import Step, drawing, reversed_roles, sweep
 from segstress.reports.local.ensemble import headline as trade_off
-from segstress.reports.local.figures import DRAWINGS
-from segstress.reports.local.page import OUTLINE, leaner, outlined, write_local
+from segstress.reports.local.figures import DRAWINGS, drawn
+from segstress.reports.local.page import OUTLINE, leaner, outlined, strips, write_local
 from segstress.reports.local.placements import placements
 from segstress.reports.local.positions import positions
 from segstress.reports.local.strikes import fooling_region, strike_strips
-from segstress.reports.local.tables import attacked, common, masks, overview, scores
+from segstress.reports.local.tables import common, masks, overview, scores
 from segstress.reports.local.verdict import headline, points, verdict
 from segstress.results.degradation import corruption_degradation, relative_degradation
-from segstress.results.local import LocalResult, known_mean, mean_rce
+from segstress.results.local import LocalResult, ModelFrames, known_mean, mean_rce
 from segstress.results.strikes import SingleAttack, StrikeFrames
 from segstress.results.study import Frame
 
@@ -93,6 +94,9 @@ def test_the_headline_names_the_worst_damage():
     assert headline(found) == (
         f"worst loses up to {lost:.1f} % of its class-mean accuracy outside of what was damaged (fog 3)."
     )
+    whole = [spot(hits, model=f"m{hits[0]}", region="", inside=False) for hits in ((3, 2), (1, 0), (4, 1))]
+    lost = 100 * whole[1].rce("mean_accuracy", "all")
+    assert headline(whole) == f"m1 loses up to {lost:.1f} % of its class-mean accuracy on the whole image (fog 3)."
 
 
 def test_whole_images_have_no_inside():
@@ -211,6 +215,8 @@ def test_a_sweep_compares_each_end_with_its_own():
     assert [step.adversarial.value > 0 for step in steps] == [True, True, False]
     assert (steps[2].adversarial.value, steps[2].adversarial.low, steps[2].adversarial.high) == (0, 0, 0)
     assert steps[0].adversarial.low < steps[0].adversarial.value <= steps[0].adversarial.high
+    attack = [spot((4, 2), model=model, steps=5) for model in ("second", "half", "first")]
+    assert sweep([*found, *attack], {0.0: "second", 0.5: "half", 1.0: "first"}) == steps, "an attack is no corruption"
     with pytest.raises(ValueError, match="needs the weights 0 and 1"):
         sweep(found, {0.5: "half"})
 
@@ -264,6 +270,41 @@ def test_the_line_is_around_the_region_where_hardly_anything_changed():
     assert drawn[8, 4:8].all()
     assert not drawn[4:8, 4:8].any()
     assert not (outlined(Frame("i", "o", white, changed, empty, empty, empty)) == OUTLINE).all(-1).any()
+
+
+def scene(images, *, together=False):
+    """One scene of two pixels: models and the brightness of the image that each of them saw."""
+    labels = np.zeros((1, 2), dtype=np.int64)
+    frames = {
+        model: Frame("i", "o", np.zeros((3, 1, 2)), np.full((3, 1, 2), value), labels, labels, labels, None, together)
+        for model, value in images.items()
+    }
+    return ModelFrames("scene", "pgd", frames, ((0, 0, 0),), ("thing",))
+
+
+def test_what_a_model_predicted_stands_beside_the_image_that_it_saw():
+    (shared,) = strips([scene({"a": 1.0, "b": 1.0})])
+    captions = ["perturbed, region outlined", "truth", "a, clean", "a, perturbed", "b, clean", "b, perturbed"]
+    assert [picture.caption for picture in shared.pictures] == captions
+    own = list(strips([scene({"a": 0.0, "b": 1.0}, together=True)]))
+    captions = ["last attack's image, region outlined", "truth", "a, clean", "a, all attacks together"]
+    assert [picture.caption for picture in own[0].pictures] == captions
+    assert [picture.caption[0] for picture in own[1].pictures[2:]] == ["b", "b"]
+    assert [strip.pictures[0].draw().max() for strip in own] == [0, 255]
+    assert len({picture.file for strip in own for picture in strip.pictures}) == 8
+    assert all("no single image attains" in strip.words for strip in own)
+    assert "no single image" not in shared.words, "a prediction of the image beside it"
+
+
+def test_pictures_of_one_attack_stay_in_one_line(tmp_path):
+    labels = np.zeros((1, 2), dtype=np.int64)
+    strikes = (SingleAttack(np.zeros((3, 1, 2)), labels, labels),) * 3
+    frames = StrikeFrames("scene", "m", "3 x pgd", labels, labels, None, None, strikes, ((0, 0, 0),))
+    text = write_local(tmp_path, "run", [spot()], [scene({"a": 1.0})], strikes=[frames]).read_text()
+    across = [int(number) for number in re.findall(r'class="strip" style="--across: (\d+)"', text)]
+    assert len(across) == 2
+    assert all(number % 3 == number % 2 == 0 for number in across), "three pictures of each attack, two of each model"
+    assert "light grey = void" in text
 
 
 def test_intervals_stand_where_counts_allow():
@@ -330,6 +371,16 @@ class TestAttackFigures:
 
     def test_a_single_setting_has_no_figure(self):
         assert [drawing.name for drawing in drawings(list(self.struck(number=1)))] == []
+
+
+def test_a_figure_without_bands_names_the_table_of_its_intervals():
+    many = [
+        replace(spot(severity=severity, place=patches(0.5)), what=what) for what in "abcdefg" for severity in (1.0, 3.0)
+    ]
+    (figure,) = drawings(many)
+    assert f"Intervals: '{drawn(many).title}' on this page" in figure.caption
+    (figure,) = drawings(many[:4])
+    assert "Intervals:" not in figure.caption
 
 
 def test_two_positions_are_compared_on_the_same_images():
@@ -444,6 +495,8 @@ def test_accuracy_over_all_corruptions_and_ce_against_every_model():
         error = rows["a"][f"ce_{name}"]
         assert error.value == pytest.approx((clean - mean) / clean)
         assert error.low < error.value < error.high
+    attack = [spot((0, 0), model=model, steps=5) for model in "ab"]
+    assert all_corruptions([*first, *second, *attack]).rows == table.rows, "an attack is no corruption"
     assert all_corruptions([*first, second[0]]).rows == (), "a model that saw fewer corruptions is not compared"
 
 
@@ -466,6 +519,7 @@ def test_every_single_attack_is_shown_with_what_it_fooled():
     assert (told[3] == first[1]).all(), "void in the truth, and still aimed at"
     assert (told[4] == first[3]).all(), "nothing is wanted of it"
     assert "not at its target" in next(strike_strips([aimed])).words
+    assert "light grey = no target" in next(strike_strips([aimed])).words
 
 
 def test_a_targeted_attack_is_judged_by_what_it_brought_to_its_target():
@@ -473,15 +527,19 @@ def test_a_targeted_attack_is_judged_by_what_it_brought_to_its_target():
         wanted = counts(((reached, 4, 4), (0, 0, 0)), ((reached, 4, 4), (0, 0, 0)))
         damaged = spot((2, 0), goal=goal, number=2)
         damaged.perturbed["outside"][:, 0, 0] = hits
-        return replace(damaged, wanted={"outside": wanted})
+        already = counts(((1, 4, 4), (0, 0, 0)), ((0, 4, 4), (0, 0, 0)))
+        return replace(damaged, wanted={"outside": wanted}, wanted_clean={"outside": already})
 
     found = [struck("attack-1", 0, 1), struck("attack-2", 2, 3), struck("cumulative-2", 0, 4)]
     table = attacked(found)
     (row,) = (dict(zip([column.key for column in table.columns], row, strict=True)) for row in table.rows)
     assert row["reached_single"].value == 0.75, "the one that reached most, not the one that broke most"
     assert row["reached_cumulative"].value == 1
-    plain = attacked([replace(result, wanted={}) for result in found])
-    assert not any(column.key.startswith("reached") for column in plain.columns)
+    assert row["reached_clean"].value == 1 / 8, "so much was there before any attack"
+    assert headline(found).endswith("; up to 100.0 % of the pixels there are at the target (m; clean: 12.5 %).")
+    unaimed = [replace(result, wanted={}, wanted_clean={}) for result in found]
+    assert not any(column.key.startswith("reached") for column in attacked(unaimed).columns)
+    assert "target" not in headline(unaimed)
 
 
 def test_a_warning_is_no_missing_answer(tmp_path):
@@ -498,3 +556,10 @@ def test_results_of_other_images_have_no_paired_interval():
     assert math.isnan(mean_rce([one, other], "accuracy", "inside").low)
     alike = replace(other, ids=one.ids)
     assert not math.isnan(corruption_degradation([one], [alike], "accuracy").low)
+
+
+def test_the_page_has_the_best_two_in_bold_and_nothing_else(tmp_path):
+    text = write_local(tmp_path, "run", [spot((hits, 0), model=f"m{hits}") for hits in (1, 2, 3, 4)], ()).read_text()
+    bold = re.findall(r'<td class="number best"[^>]*data-value="([^"]*)"', text)
+    assert bold == [str(spot((hits, 0)).score("mean_accuracy", "inside")) for hits in (3, 4)]
+    assert not re.search(r"<td[^>]*><b>", text)

@@ -39,6 +39,7 @@ class Strip:
     words: str  # about it
     pictures: tuple[GalleryPicture, ...]
     shown: bool = True  # else only its files are written
+    across: int = 7  # pictures beside each other on a wide screen
 
 
 def paint(labels: np.ndarray, colours: Colours) -> np.ndarray:

@@ -17,7 +17,7 @@ def all_corruptions(results: Sequence[LocalResult]) -> Table:
     """Average every model over all corruptions and severities of a region: A(f, C), and CE with any reference."""
     by_model: dict[Group, dict[str, list[LocalResult]]] = {}
     for result in results:
-        if result.goal == "any" and not result.corner and not result.steps:
+        if result.natural and not result.corner:
             by_model.setdefault((result.data, result.where), {}).setdefault(result.model, []).append(result)
     several = {group: models for group, models in by_model.items() if _alike(models)}
     names = list(dict.fromkeys(model for models in several.values() for model in models))

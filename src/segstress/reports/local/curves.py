@@ -19,7 +19,7 @@ from ..kit.drawing import INK, PERCENT, Drawing, canvas, strokes
 BAND = "Bands: 95 % intervals over images, cut where they would leave the figure."
 ROOM = 0.5  # of the height of the lines, that bands may add above and below
 LOST = "Share of the clean class-mean accuracy that is lost"
-DRAWN = "drawn"  # the table of all points of all curves
+DRAWN, EVERY_POINT = "drawn", "Every point of the curves"  # the table of them, and its title
 DOTS: dict[str, Any] = {"marker": "o", "markersize": 4}
 MOST = 12  # lines that can be told apart
 CLEAR, BANDS = 4, 6  # bands that can; that are drawn all the same
@@ -139,7 +139,7 @@ def fit_view(axes: Sequence[Axes]) -> None:
 
 def band(lines: int) -> str:
     """Say what the bands are, or where the intervals are to be found."""
-    return BAND if lines <= BANDS else f"Intervals: table `{DRAWN}` of this page; their bands would hide each other."
+    return BAND if lines <= BANDS else f"Intervals: '{EVERY_POINT}' on this page; their bands would hide each other."
 
 
 def rce_axis(axis: Axes) -> None:

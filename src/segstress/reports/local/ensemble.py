@@ -33,7 +33,7 @@ def sweep(results: Sequence[LocalResult], models: Mapping[float, str]) -> list[S
     if not {0.0, 1.0} <= models.keys():
         raise ValueError("a sweep needs the weights 0 and 1: they are what the others are compared with")
     own = {weight: [result for result in results if result.model == name] for weight, name in models.items()}
-    corrupted = {weight: [result for result in some if result.goal == "any"] for weight, some in own.items()}
+    corrupted = {weight: [result for result in some if result.natural] for weight, some in own.items()}
     attacked = {weight: [result for result in some if result.final] for weight, some in own.items()}  # all together
     best = max((0.0, 1.0), key=lambda weight: own[weight][0].score(FIGURE, "all", "clean"))
     return [

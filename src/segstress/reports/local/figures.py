@@ -11,7 +11,7 @@ from ...metrics.intervals import Interval
 from ...results.local import LocalResult, mean_rce
 from ..kit.drawing import Drawing, canvas
 from ..kit.table import Column, Table
-from .curves import ALONG, DRAWN, band, banded, curves, fit_view, lines_of, points_of, rce_axis
+from .curves import ALONG, DRAWN, EVERY_POINT, band, banded, curves, fit_view, lines_of, points_of, rce_axis
 from .placements import placements_drawing
 from .positions import positions_drawing
 
@@ -105,7 +105,7 @@ def drawn(results: Sequence[LocalResult]) -> Table:
         for ring, lost in rings.items()
     ]
     note = "RCE of class-mean accuracy, in rings of accuracy; mean over a line's other settings. What the curves draw."
-    return Table(DRAWN, "Every point of the curves", columns, tuple(rows), note, folded=True)
+    return Table(DRAWN, EVERY_POINT, columns, tuple(rows), note, folded=True)
 
 
 def _curves(name: str, results: Sequence[LocalResult]) -> Iterator[Drawing]:

@@ -28,6 +28,8 @@ from .tables import TABLES
 from .verdict import headline, points, verdict
 
 OUTLINE = np.array([255, 64, 0], dtype=np.uint8)
+ACROSS = 6  # pictures beside each other: image and truth, then clean and perturbed of each model
+TOGETHER = "; all together: each pixel as the first attack that fooled it left it, which no single image attains"
 
 
 def write_local(
@@ -83,19 +85,30 @@ def leaner(table: Table) -> Table:
 
 def strips(scenes: Sequence[ModelFrames]) -> Iterator[Strip]:
     """Show each scene as a row: what was done, the truth, and what every model made of it."""
-    names = slugs([f"{scene.outcome} {scene.image}" for scene in scenes])
-    for name, scene in zip(names, scenes, strict=True):
-        first = next(iter(scene.frames.values()))
+    rows = [row for scene in scenes for row in _of_one_image(scene)]
+    names = slugs([f"{row.outcome} {row.image}" for row in rows])
+    for name, row in zip(names, rows, strict=True):
+        first = next(iter(row.frames.values()))
+        image, seen = ("last attack's image", "all attacks together") if first.together else ("perturbed", "perturbed")
         maps = {"truth": first.truth}
-        for model, frame in scene.frames.items():
-            maps |= {f"{model}, clean": frame.clean, f"{model}, perturbed": frame.prediction}
-        draws = {"perturbed, region outlined": partial(outlined, first)}
-        draws |= {caption: partial(paint, labels, scene.palette) for caption, labels in maps.items()}
+        for model, frame in row.frames.items():
+            maps |= {f"{model}, clean": frame.clean, f"{model}, {seen}": frame.prediction}
+        draws = {f"{image}, region outlined": partial(outlined, first)}
+        draws |= {caption: partial(paint, labels, row.palette) for caption, labels in maps.items()}
         pictures = tuple(
             GalleryPicture(caption, f"gallery/{name}-{number}.png", draw, photograph=caption not in maps)
             for number, (caption, draw) in enumerate(draws.items())
         )
-        yield Strip(scene.image, f"under {scene.outcome}", pictures)
+        yield Strip(row.image, f"under {row.outcome}{TOGETHER if first.together else ''}", pictures, across=ACROSS)
+
+
+def _of_one_image(scene: ModelFrames) -> Iterator[ModelFrames]:
+    """Yield the scene, or where every model has an image of its own, as attacks make them, a row for each model."""
+    images = [frame.perturbed for frame in scene.frames.values()]
+    if all(np.array_equal(image, images[0]) for image in images):
+        yield scene
+    else:
+        yield from (replace(scene, frames={model: frame}) for model, frame in scene.frames.items())
 
 
 def outlined(frame: Frame) -> np.ndarray:

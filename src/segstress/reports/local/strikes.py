@@ -13,6 +13,9 @@ from ..kit.naming import slugs
 from ..kit.pictures import GalleryPicture, Strip, paint, photograph
 
 INSIDE, VOID = (90, 96, 104), (222, 225, 229)
+ACROSS = 6  # pictures beside each other: two attacks, three of each
+FREE = ("wrong", "still right", "void")  # pale, blue, light grey
+TARGETED = ("at its target", "not at its target", "no target")
 
 
 def strike_strips(frames: Sequence[StrikeFrames]) -> Iterator[Strip]:
@@ -30,12 +33,13 @@ def strike_strips(frames: Sequence[StrikeFrames]) -> Iterator[Strip]:
             GalleryPicture(caption, f"gallery/{name}-{number}.png", draw, photograph=caption.startswith("attack"))
             for number, (caption, draw) in enumerate(draws.items())
         )
-        before_it, left = ("wrong", "still right") if one.wanted is None else ("at its target", "not at its target")
+        before_it, left, nothing = FREE if one.wanted is None else TARGETED
         words = (
             f"{one.model} under {one.outcome}, attack by attack. Fooling region: red = fooled by this attack, pale ="
-            f" {before_it} before, blue = {left} and what the next attack aims at, dark = where attacks may act"
+            f" {before_it} before, blue = {left} and what the next attack aims at, dark = where attacks may act,"
+            f" light grey = {nothing}"
         )
-        yield Strip(one.image, words, pictures)
+        yield Strip(one.image, words, pictures, across=ACROSS)
 
 
 def fooling_region(one: StrikeFrames, before: np.ndarray, after: np.ndarray) -> np.ndarray:

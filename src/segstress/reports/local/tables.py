@@ -11,6 +11,7 @@ from ...metrics.intervals import Interval
 from ...results.local import FIGURES, HEADLINE, NOTHING, LocalResult, mean_rce
 from ..kit.table import Cell, Column, Rows, Table
 from .all_corruptions import all_corruptions
+from .attacked import attacked
 from .common import common
 from .figures import drawn
 from .keys import KEYS, keys_of
@@ -100,54 +101,6 @@ def overview(results: Sequence[LocalResult]) -> Table:
 
 def _score(result: LocalResult | None, zone: str) -> Interval:
     return NOTHING if result is None else result.score_interval(HEADLINE, zone)
-
-
-def attacked(results: Sequence[LocalResult]) -> Table:
-    """Compare several attacks on one region: the best of them alone, and all together."""
-    targeted = any(result.wanted for result in results)
-    reached = (("single", "single"), ("cumulative", "together")) if targeted else ()
-    columns = (
-        *KEYS[:6],
-        Column("attacks", "Attacks", "count"),
-        Column("clean", "Clean, outside", "interval"),
-        Column("single", "Best single, outside", "interval"),
-        Column("cumulative", "All together, outside", "interval"),
-        Column("rce_single", "RCE, single", "interval"),
-        Column("rce_cumulative", "RCE, together", "interval"),
-        Column("gain", "Together minus single", "interval"),
-        *(Column(f"reached_{name}", f"At the target, outside, {title}", "interval") for name, title in reached),
-    )
-    groups: dict[tuple[Cell, ...], list[LocalResult]] = {}
-    for result in results:
-        if result.goal.startswith(("attack-", "cumulative-")):
-            groups.setdefault(keys_of(result)[:6], []).append(result)
-    rows: list[tuple[Cell, ...]] = []
-    for key, members in groups.items():
-        alone = [result for result in members if result.goal.startswith("attack-")]
-        single = max(alone, key=_harm)
-        together = next(result for result in members if result.goal == f"cumulative-{len(alone)}")
-        figures: list[Cell] = [
-            together.score_interval(HEADLINE, "outside", "clean"),
-            *(result.score_interval(HEADLINE, "outside") for result in (single, together)),
-            *(result.rce_interval(HEADLINE, "outside") for result in (single, together)),
-            together.gain(single, HEADLINE, "outside"),
-            *(result.score_interval("accuracy", "outside", "wanted") for result in (single, together) if targeted),
-        ]
-        rows.append((*key, len(alone), *figures))
-    note = (
-        "Class-mean accuracy. All together: each pixel as the first attack that fooled it left it, a worst case pixel"
-        " by pixel that no single image attains. Together minus single: on the same images, with the interval of the"
-        " paired difference; the single one was chosen on them, by what it brought to the target where it has one, else"
-        " by this accuracy. Every attack figure is an upper bound on robustness."
-    )
-    return Table("attacked", "Attacks on a region", columns, tuple(rows), note)
-
-
-def _harm(result: LocalResult) -> float:
-    """Return what an attack attained outside of its region: pixels at its target, or else accuracy lost."""
-    if result.wanted:
-        return result.score("accuracy", "outside", "wanted")
-    return -result.score(HEADLINE, "outside")
 
 
 def masks(results: Sequence[LocalResult]) -> Table:

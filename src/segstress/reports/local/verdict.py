@@ -17,7 +17,8 @@ def headline(results: Sequence[LocalResult]) -> str:
     if math.isnan(worst.rce(HEADLINE, zone)):
         return "Nothing could be measured: no image has both a prediction and a truth."
     lost = percent(worst.rce(HEADLINE, zone))
-    return f"{worst.model} loses up to {lost} % of its class-mean accuracy {WHERE[zone]} ({_short(worst)})."
+    aimed = _reached(results, zone)
+    return f"{worst.model} loses up to {lost} % of its class-mean accuracy {WHERE[zone]} ({_short(worst)}){aimed}."
 
 
 WHERE = {"outside": "outside of what was damaged", "all": "on the whole image"}
@@ -41,6 +42,16 @@ def verdict(results: Sequence[LocalResult]) -> str:
             f" ({worst.where})."
         )
     return " ".join(sentences)
+
+
+def _reached(results: Sequence[LocalResult], zone: str) -> str:
+    """Say how many pixels of a zone were brought to the target at most, where there is one."""
+    aimed = [result for result in results if not math.isnan(result.score("accuracy", zone, "wanted"))]
+    if not aimed:
+        return ""
+    most = max(aimed, key=lambda result: result.score("accuracy", zone, "wanted"))
+    clean, then = (percent(most.score("accuracy", zone, state)) for state in ("wanted_clean", "wanted"))
+    return f"; up to {then} % of the pixels there are at the target ({most.model}; clean: {clean} %)"
 
 
 def _short(result: LocalResult) -> str:
