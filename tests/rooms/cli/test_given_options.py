@@ -105,7 +105,7 @@ ATTACK = """
 from typing import ClassVar
 from segstress.attacks import attacks
 from segstress.core import settings
-@attacks.register("stands-still")
+@attacks.register("stands-still-of-tests")
 @settings
 class StandsStill:
     \"\"\"One step of nothing (nobody, arXiv:0000.00000).\"\"\"
@@ -121,9 +121,9 @@ class StandsStill:
 
 def test_selftest_tries_the_attack_of_a_plug_in(segstress, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(ATTACK)
-    said = segstress("selftest", "--attack", "stands-still", "--plugin", "mine.py", "--no-speed", "--json")
+    said = segstress("selftest", "--attack", "stands-still-of-tests", "--plugin", "mine.py", "--no-speed", "--json")
     checks = {check["what"]: check["fault"] for check in json.loads(said.out)["checks"]}
-    assert "unknown" not in checks["contract of stands-still"]
+    assert "unknown" not in checks["contract of stands-still-of-tests"]
 
 
 def test_doctor_and_models_check_take_numerics(segstress) -> None:
