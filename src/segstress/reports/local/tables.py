@@ -94,7 +94,8 @@ def overview(results: Sequence[LocalResult]) -> Table:
         )
         for line, result in lines.items()
     )
-    note = "Class-mean accuracy; in bold the two best models of a column on the same images and regions."
+    marked = "; in bold the two best models of a column on the same images and regions"
+    note = f"Class-mean accuracy{marked if len({name for name, *_ in lines}) > 1 else ''}."
     among = (KEYS[1].key, KEYS[5].key)
     return Table("overview", "Inside and outside of what was damaged", columns, rows, note, among=among)
 
