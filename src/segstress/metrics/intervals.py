@@ -19,6 +19,7 @@ from .metric import Metric
 
 LEVEL = 0.95  # share of repetitions with other images in which the bounds should hold the true figure
 GROUPS = 1000  # most that the jackknife leaves out in turn; more images are left out in groups
+ROUNDING = 1e-9  # of a figure: what sums of the same numbers in another order may differ by
 HELD = 2**22  # weights that are held at a time; more draws are weighed one part after the other
 SHARE, GAIN = (0.0, 1.0), (-1.0, 1.0)  # where shares and their differences lie
 
@@ -58,12 +59,12 @@ def interval_of(
     """Return the interval of anything that can weigh its images, where counts and a metric are not enough.
 
     A figure that rests on one image alone may lie anywhere `within` the range. Images that are not `present` add
-    nothing; where that is not said, these are the images that have no figure by themselves."""
+    nothing; where that is not said, these are the images that have no figure by themselves and change none."""
     if not images:
         raise BadInput("interval: expected at least one image, found none")
     with np.errstate(invalid="ignore", divide="ignore"):  # images without a truth, alone
         value = float(statistic(np.ones((1, images)))[0])
-        low, high = _bounds(value, _jackknife(statistic, images, present), level, within)
+        low, high = _bounds(value, _jackknife(statistic, value, images, present), level, within)
     return Interval(value, low, high, level)
 
 
@@ -109,16 +110,23 @@ def _weights(images: int, draws: int, seed: int) -> Iterator[Float64[np.ndarray,
 
 
 def _jackknife(
-    statistic: Statistic, images: int, present: Bool[np.ndarray, " images"] | None
+    statistic: Statistic, value: float, images: int, present: Bool[np.ndarray, " images"] | None
 ) -> Float64[np.ndarray, " known"]:
-    """Return the figure without each image, or group of them, in turn, as far as they add to it."""
+    """Return the figure without each image, or group of them, in turn, as far as they add to it.
+
+    A figure of two sets of pixels, such as a gap between sizes, has no value on an image that lacks one of them; yet
+    such an image adds to the other, and the figure without it is another."""
     groups = min(images, GROUPS)
     group = np.arange(images) % groups
     without = []
     for part in _parts(groups, images):
         alone = np.equal(group, part[:, None]).astype(np.float64)
-        known = ~np.isnan(statistic(alone)) if present is None else alone @ present > 0
-        without.append(statistic(1 - alone[known]))
+        left = statistic(1 - alone)
+        if present is None:
+            known = ~(np.isnan(statistic(alone)) & np.isclose(left, value, rtol=ROUNDING, atol=0))
+        else:
+            known = alone @ present > 0
+        without.append(left[known])
     return np.concatenate(without)
 
 

@@ -156,3 +156,29 @@ def test_what_cannot_be_drawn_is_refused(counts: np.ndarray) -> None:
         interval(counts[:0], accuracy)
     with pytest.raises(BadInput, match="same images on both sides, found 400, 399"):
         difference(counts, counts[1:], accuracy)
+
+
+def test_an_image_that_lacks_one_of_two_sets_of_pixels_counts_for_the_other() -> None:
+    """A third of the images has no pixel of the first set, and so no gap by itself."""
+    generator = np.random.default_rng(3)
+    pixels = generator.integers(5, 50, (12, 2))
+    pixels[::3, 0] = 0
+    kept = generator.binomial(pixels, (0.3, 0.7))
+
+    def gap(weights: np.ndarray) -> np.ndarray:
+        shares = (weights @ kept) / (weights @ pixels)
+        return shares[:, 1] - shares[:, 0]
+
+    assert interval_of(gap, 12) == interval_of(gap, 12, present=np.ones(12, bool))
+    assert interval_of(gap, 12) != interval_of(gap, 12, present=pixels.min(1) > 0)
+
+
+def test_an_image_that_has_neither_set_still_counts_for_nothing() -> None:
+    pixels = np.array([[10, 20], [0, 0], [30, 10], [12, 12]])
+    kept = np.array([[5, 18], [0, 0], [10, 9], [7, 8]])
+
+    def gap(weights: np.ndarray) -> np.ndarray:
+        shares = (weights @ kept) / (weights @ pixels)
+        return shares[:, 1] - shares[:, 0]
+
+    assert interval_of(gap, 4) == interval_of(gap, 4, present=np.array([True, False, True, True]))
