@@ -1,6 +1,6 @@
-"""What was fixed before the first run: a hash of every claim file, and when the runs were begun.
+"""What was fixed before a run: a hash of every claim file, and when the runs were begun.
 
-`python -m segstress.demo.lock` writes claims.lock anew; commit it before the first run, and leave it alone afterwards.
+`python -m segstress.demo.lock` writes claims.lock anew; commit it before a run, and leave it alone afterwards.
 """
 
 from __future__ import annotations

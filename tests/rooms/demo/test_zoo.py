@@ -80,7 +80,7 @@ def test_when_claims_were_fixed_and_what_was_known_stands_above_them():
     _, _, claims = text.partition("## The papers' claims")
     said, _, _ = claims.partition("### 1.")
     assert "claims.lock is of commit 1; the runs were begun at noon by commit 2." in said
-    assert "knew the answers of that run" in said
+    assert "knew the answers of both" in said
     assert "One swan was painted." in said
 
 
@@ -98,7 +98,10 @@ def test_a_model_without_figures_is_explained():
 
 def test_the_history_promises_nothing_that_claims_lock_does_not_hold():
     assert all(name.endswith(".py") for name in json.loads(LOCK.read_text()))
-    assert "plans of trainings, weights and runs are not in it" in HISTORY
+    assert (
+        "number of images, plans of trainings, weights, and the code of attacks, figures and intervals are not"
+        in HISTORY
+    )
     assert "one run" not in HISTORY
 
 
