@@ -66,8 +66,8 @@ def reproduce(
     protocol, folder = protocol_of(wanted.plan), common.folder(f"reproduce-{paper}-{chosen}")
     if protocol.page == "contest":
         others = {"weights": weights, "class-weights": class_weights, "target": target}
-        asked = {"pools": data or [], "models": model or [], "names": name or []}
-        ours = contest_places(wanted, protocol, common, folder, **asked, others=others)
+        specs = {"pools": data or [], "models": model or [], "names": name or []}
+        ours = contest_places(wanted, protocol, common, folder, **specs, others=others)
         if ours is not None:
             conclude(_show(compare(known, chosen, ours), folder), common.as_json)
         return

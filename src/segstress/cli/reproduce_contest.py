@@ -46,11 +46,11 @@ def contest_places(
     from ..evaluation.places import places
 
     named = stand_ins(names, published)
-    asked = {**others, "part": common.part, **common.settings()}
-    numerics: dict[str, Any] = asked.pop("numerics", {})
+    options_given = {**others, "part": common.part, **common.settings()}
+    numerics: dict[str, Any] = options_given.pop("numerics", {})
     held = bool(pools or models)
-    plugins = asked.pop("plugins", []) if held else []
-    _refuse(asked if held else asked | numerics, USELESS if held else FINISHED)
+    plugins = options_given.pop("plugins", []) if held else []
+    _refuse(options_given if held else options_given | numerics, USELESS if held else FINISHED)
     if held and not _held(protocol, common, folder, pools, models, {"numerics": numerics, "plugins": plugins}):
         return None
     return places(folder, published, named, protocol)
@@ -70,8 +70,8 @@ def _held(
     from ..evaluation.places import ranked
 
     if len(pools) != 1 or len(models) < 2:
-        found = f"found {len(pools)} and {len(models)}"
-        raise BadParameter(f"a competition needs one --data, the pool, and two --model or more; {found}")
+        counted = f"found {len(pools)} and {len(models)}"
+        raise BadParameter(f"a competition needs one --data, the pool, and two --model or more; {counted}")
     run_options = common.options()
     contest = contest_of(protocol.plan, pools[0], models, {**changes, "shard_size": common.shard_size})
     competition = begin(contest, folder, run_options)

@@ -65,9 +65,9 @@ def _asked(folder: Path, protocol: Paper) -> tuple[Dataset | None, list[str]]:
     """Return the pool, and what a competition asks otherwise than the protocol; nothing of one without its plan."""
     if not (folder / CONTEST).is_file():
         return None, []
-    asked = read_file(folder / CONTEST, "")
-    pool = datasets.build(asked["pool"])
-    theirs, ours = (_settings(plan) for plan in (protocol.plan, asked | {"pool": datasets.spec(pool)}))
+    contest = read_file(folder / CONTEST, "")
+    pool = datasets.build(contest["pool"])
+    theirs, ours = (_settings(plan) for plan in (protocol.plan, contest | {"pool": datasets.spec(pool)}))
     other = [f"{key} {ours[key]}, not {theirs[key]}" for key in theirs if ours.get(key) != theirs[key]]
     return pool, [f"Asked otherwise than by the protocol: {'; '.join(other)}."] if other else []
 

@@ -71,8 +71,8 @@ def scenes(run: Run) -> list[ModelFrames]:
                 goal, seen = _goals(run.perturbations[cell.key], id_, images)
                 if f"{goal}|{id_}" in images and f"{seen}|{id_}" in maps:
                     frame = _frame(id_, cell, goal, seen, sources[key], images, maps)
-                    place = (cell.names["data"], id_, cell.names["perturbation"])
-                    frames.setdefault(place, {})[cell.names["model"]] = frame
+                    shown_as = (cell.names["data"], id_, cell.names["perturbation"])
+                    frames.setdefault(shown_as, {})[cell.names["model"]] = frame
     return [ModelFrames(id_, outcome, by_model, *looks[data]) for (data, id_, outcome), by_model in frames.items()]
 
 
