@@ -49,7 +49,7 @@ def contest_places(
     options_given = {**others, "part": common.part, **common.settings()}
     numerics: dict[str, Any] = options_given.pop("numerics", {})
     held = bool(pools or models)
-    plugins = options_given.pop("plugins", []) if held else []
+    plugins = options_given.pop("plugins", [])  # a finished competition may need them too, for its pool
     _refuse(options_given if held else options_given | numerics, USELESS if held else FINISHED)
     if held and not _held(protocol, common, folder, pools, models, {"numerics": numerics, "plugins": plugins}):
         return None

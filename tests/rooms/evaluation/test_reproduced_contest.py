@@ -14,6 +14,7 @@ from segstress.cli import mad
 from segstress.contests.plan import read_contest
 from segstress.contests.protocol import completed
 from segstress.core import BadInput
+from segstress.data import datasets
 from segstress.evaluation.places import places
 from segstress.planning.papers import named_plan, paper
 from segstress.planning.published import published
@@ -127,6 +128,22 @@ def test_a_competition_asks_what_the_protocol_asks(segstress, tmp_path: Path) ->
     assert (contest.scale, contest.metric, contest.rule.chosen) == ("voc", "miou", 1)
     data = contest.data()
     assert (str(data.resize), len(data.classes), data.background) == ("512x512", 21, 0)
+
+
+def test_a_finished_competition_may_need_a_plug_in(segstress, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(datasets, "_entries", dict(datasets._entries))  # other tests must not meet it
+    ranked(tmp_path / "done")
+    (tmp_path / "done/contest.yaml").write_text(
+        "{pool: pictures-of-tests, metric: miou, scale: voc, rule: {chosen: 1}}"
+    )
+    (tmp_path / "mine.py").write_text(
+        "from segstress.data import datasets\nfrom segstress.data.shapes import Shapes\n"
+        "datasets.preset('pictures-of-tests', Shapes, 'Of tests', split='test')\n"
+    )
+    said = said_in_one_line(segstress("reproduce", "mad", "--out", "done"))
+    assert "unknown dataset 'pictures-of-tests'" in said
+    said = segstress("reproduce", "mad", "--out", "done", "--plugin", "mine.py")
+    assert said.code == 0, said.err
 
 
 def test_what_a_pool_says_itself_stays() -> None:
