@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,14 +20,15 @@ if TYPE_CHECKING:
     from ..planning.published import PublishedModel
 
 NEXT = (
-    "Now people judge the images: segstress mad judge {0} --rater NAME, or mad export and mad import, where the pool"
-    " has no masks. Then: segstress mad rank {0} --judge votes (or labels, or masks); segstress reproduce mad --out {0}"
+    "Now the images are judged: by the masks of the pool, if it has some; by votes, segstress mad judge {0} --rater"
+    " NAME; or by labels, mad export and mad import. Then: segstress mad rank {0} --judge masks (or votes, or labels);"
+    " segstress reproduce mad --out {0} {1}"
 )
 USELESS = (
     "of no use in a competition; weights are said in every --model (SPEC?weights=FILE), fewer images in the spec of the"
     " pool, and parts are shared by segstress mad"
 )
-FINISHED = "these are for a competition that is held here; give --data and two --model or more as well"
+FINISHED = "only for a competition that is held now; give --data and two --model or more as well"
 
 
 def contest_places(
@@ -43,15 +45,17 @@ def contest_places(
     """Return the places of the folder's competition, which is held first where models and a pool are given.
 
     Where nobody has judged it yet, say what comes next; then there are no places."""
-    from ..evaluation.places import places
+    from ..contests.places import places
 
     named = stand_ins(names, published)
     options_given = {**others, "part": common.part, **common.settings()}
     numerics: dict[str, Any] = options_given.pop("numerics", {})
     held = bool(pools or models)
     plugins = options_given.pop("plugins", [])  # a finished competition may need them too, for its pool
-    _refuse(options_given if held else options_given | numerics, USELESS if held else FINISHED)
-    if held and not _held(protocol, common, folder, pools, models, {"numerics": numerics, "plugins": plugins}):
+    _refuse(options_given, USELESS)
+    if not held:
+        _refuse(numerics, FINISHED)
+    elif not _held(protocol, common, folder, pools, models, named, {"numerics": numerics, "plugins": plugins}):
         return None
     return places(folder, published, named, protocol)
 
@@ -62,12 +66,13 @@ def _held(
     folder: Path,
     pools: Sequence[str],
     models: Sequence[str],
+    named: Mapping[str, str],
     changes: Mapping[str, Any],
 ) -> bool:
     """Go from the pool to the selection; tell whether it has been judged and ranked already."""
     from ..contests.compete import begin
+    from ..contests.places import ranked
     from ..contests.protocol import contest_of
-    from ..evaluation.places import ranked
 
     if len(pools) != 1 or len(models) < 2:
         counted = f"found {len(pools)} and {len(models)}"
@@ -75,10 +80,15 @@ def _held(
     run_options = common.options()
     contest = contest_of(protocol.plan, pools[0], models, {**changes, "shard_size": common.shard_size})
     competition = begin(contest, folder, run_options)
+    for theirs, ours in named.items():
+        if ours not in competition.names:
+            has = f"this competition has {', '.join(competition.names)}"
+            raise BadParameter(f"--name {theirs}={ours}: expected one of our models; {has}")
     selected, faults = hold(competition, run_options)
     if ranked(folder) == set(competition.names) and not faults:
         return True
-    following = NEXT.format(folder)
+    words = " ".join(f"--name {shlex.quote(f'{theirs}={ours}')}" for theirs, ours in named.items())
+    following = NEXT.format(shlex.quote(str(folder)), words or '--name "FCN=OURS"')
     console.print(following, soft_wrap=True)
     conclude({"folder": str(folder), "next": following, **selected}, common.as_json, faults)
     return False
@@ -93,10 +103,11 @@ def _refuse(given: Mapping[str, Any], why: str) -> None:
 
 def stand_ins(pairs: Sequence[str], published: PublishedModel) -> dict[str, str]:
     """Return the names of our models by those of the paper's that they stand for, each used once."""
+    theirs = list(dict.fromkeys(figure.partition(" ")[2] for figure in published.figures))
     for pair in pairs:
-        if "=" not in pair:
-            first = next(iter(published.figures)).partition(" ")[2]
-            raise BadParameter(f'--name {pair}: expected the paper\'s name and ours, such as "{first}=mine"')
+        if pair.partition("=")[0] not in theirs or "=" not in pair:
+            example = f'such as "{theirs[0]}=mine"; the paper has {", ".join(theirs)}'
+            raise BadParameter(f"--name {pair}: expected the paper's name and ours, {example}")
     for side in zip(*(pair.split("=", 1) for pair in pairs), strict=True):
         twice = [name for name in side if side.count(name) > 1]
         if twice:

@@ -18,8 +18,11 @@ def contest_of(protocol: Mapping[str, Any], pool: Spec, models: Sequence[str], c
 
 def completed(pool: Spec, usual: Mapping[str, Any]) -> dict[str, Any]:
     """Return a pool's spec with the protocol's settings where it has such settings and does not say them itself."""
-    data = datasets.build(pool)
-    silent = {field.name for field in fields(data) if getattr(data, field.name) == field.default}
-    if "classes" not in silent:
-        silent.discard("background")  # it numbers one of the protocol's classes
-    return datasets.spec(data) | {name: value for name, value in usual.items() if name in silent}
+    said = datasets.read(pool)
+    kind = said["kind"]
+    own = {field.name for field in fields(datasets.get(kind))} - datasets.fixed(kind).keys() - said.keys()
+    filled = said | {name: value for name, value in usual.items() if name in own and name != "background"}
+    data = datasets.build(filled)
+    if "background" in own and list(data.classes) == usual["classes"]:  # it numbers one of the protocol's classes
+        data = datasets.build(filled | {"background": usual["background"]})
+    return datasets.spec(data)

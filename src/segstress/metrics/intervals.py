@@ -19,7 +19,7 @@ from .metric import Metric
 
 LEVEL = 0.95  # share of repetitions with other images in which the bounds should hold the true figure
 GROUPS = 1000  # most that the jackknife leaves out in turn; more images are left out in groups
-ROUNDING = 1e-9  # of a figure: what sums of the same numbers in another order may differ by
+ROUNDING = 1e-9  # what sums of the same numbers in another order may differ by
 HELD = 2**22  # weights that are held at a time; more draws are weighed one part after the other
 SHARE, GAIN = (0.0, 1.0), (-1.0, 1.0)  # where shares and their differences lie
 
@@ -123,7 +123,7 @@ def _jackknife(
         alone = np.equal(group, part[:, None]).astype(np.float64)
         left = statistic(1 - alone)
         if present is None:
-            known = ~(np.isnan(statistic(alone)) & np.isclose(left, value, rtol=ROUNDING, atol=0))
+            known = ~(np.isnan(statistic(alone)) & np.isclose(left, value, rtol=ROUNDING, atol=ROUNDING))
         else:
             known = alone @ present > 0
         without.append(left[known])

@@ -57,7 +57,9 @@ def named_plan(source: Path, changes: Mapping[str, Any]) -> tuple[Plan, Page]:
     if protocol is None:
         return read_plan(source, given), "study"
     if protocol.page == "contest":
-        raise BadInput(f"plan {source} is of a competition; segstress reproduce mad --data POOL --model A --model B")
+        raise BadInput(
+            f"plan {source} is of a competition; hold it by segstress reproduce mad --data POOL --model A --model B"
+        )
     return read_plan(protocol.plan, given), protocol.page
 
 

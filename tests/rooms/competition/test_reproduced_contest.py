@@ -11,11 +11,11 @@ import pytest
 from tests.conftest import Said, write_folder
 
 from segstress.cli import mad
+from segstress.contests.places import places
 from segstress.contests.plan import read_contest
 from segstress.contests.protocol import completed
 from segstress.core import BadInput
 from segstress.data import datasets
-from segstress.evaluation.places import places
 from segstress.planning.papers import named_plan, paper
 from segstress.planning.published import published
 
@@ -98,13 +98,13 @@ MODELS = ("--model", "compact:cnn?classes=21", "--model", "compact:transformer?c
 
 def test_a_competition_is_held_judged_and_compared(segstress, tmp_path: Path) -> None:
     write_folder(tmp_path / "pool", [(24, 32), (32, 24), (28, 28)], classes=21)
-    pool = "folder:pool?masks=masks&ignore=255&background=0&classes=names.txt&resize=24x24"
-    (tmp_path / "names.txt").write_text("\n".join(PROTOCOL.plan["pool"]["classes"]))
+    pool = "folder:pool?ignore=255&resize=24x24"
     asked = ("reproduce", "mad", "--data", pool, *MODELS, "--workers", "1", "--name", "FCN=cnn")
     folder = "runs/reproduce-mad-pascal-voc"
     said = segstress(*asked)
     assert said.code == 0, said.err
-    assert f"segstress mad rank {folder} --judge votes (or labels, or masks)" in said.out
+    assert f"segstress mad rank {folder} --judge masks" in said.out
+    assert said.out.strip().endswith(f"segstress reproduce mad --out {folder} --name FCN=cnn")
     assert not (tmp_path / folder / "published.csv").exists(), "nobody has judged"
     assert segstress("mad", "rank", folder, "--draws", "10").code == 0
     said = segstress(*asked, "--json")
@@ -114,9 +114,9 @@ def test_a_competition_is_held_judged_and_compared(segstress, tmp_path: Path) ->
         "aggressiveness FCN",
         "resistance FCN",
     }
-    assert re.search(r"Places among 2 models on \d images beside places among 10 on 833\.", compared["note"])
+    assert re.search(r"among 2 models; images: \d+\. The paper: among 10 models; images: 833\.", compared["note"])
     assert "pool was not released" in compared["note"]
-    assert "Asked otherwise than by the protocol: resize 24x24, not 512x512." in compared["note"]
+    assert "Otherwise than by the protocol: resize 24x24, not 512x512." in compared["note"]
     assert compared["published"][0]["data"] == "pool-24x24"
 
 
@@ -130,27 +130,38 @@ def test_a_competition_asks_what_the_protocol_asks(segstress, tmp_path: Path) ->
     assert (str(data.resize), len(data.classes), data.background) == ("512x512", 21, 0)
 
 
-def test_a_finished_competition_may_need_a_plug_in(segstress, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_of_no_model_is_refused_before_any_work(segstress, tmp_path: Path) -> None:
+    write_folder(tmp_path / "pool", [(24, 32), (32, 24)])
+    asked = ("reproduce", "mad", "--data", "folder:pool?masks=none", *MODELS, "--name", "FCN=zzz")
+    said = said_in_one_line(segstress(*asked, "--workers", "1"))
+    assert "--name FCN=zzz: expected one of our models; this competition has cnn, transformer" in said
+    assert not list(tmp_path.glob("runs/*/index.parquet"))
+
+
+def test_a_finished_competition_brings_its_plug_ins(segstress, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets, "_entries", dict(datasets._entries))  # other tests must not meet it
     ranked(tmp_path / "done")
-    (tmp_path / "done/contest.yaml").write_text(
-        "{pool: pictures-of-tests, metric: miou, scale: voc, rule: {chosen: 1}}"
-    )
+    plan = {"models": ["a", "b"], "pool": "pictures-of-tests", "metric": "fwiou", "scale": "none"}
+    (tmp_path / "done/contest.yaml").write_text(json.dumps(plan | {"plugins": ["mine.py"]}))
     (tmp_path / "mine.py").write_text(
         "from segstress.data import datasets\nfrom segstress.data.shapes import Shapes\n"
         "datasets.preset('pictures-of-tests', Shapes, 'Of tests', split='test')\n"
     )
-    said = said_in_one_line(segstress("reproduce", "mad", "--out", "done"))
-    assert "unknown dataset 'pictures-of-tests'" in said
-    said = segstress("reproduce", "mad", "--out", "done", "--plugin", "mine.py")
+    said = segstress("reproduce", "mad", "--out", "done", "--json")
     assert said.code == 0, said.err
+    other = "metric fwiou, not miou; scale none, not voc; resize none, not 512x512; other classes."
+    assert json.loads(said.out)["note"].endswith(f"Otherwise than by the protocol: {other}")
 
 
-def test_what_a_pool_says_itself_stays() -> None:
+def test_what_a_pool_says_itself_stays(tmp_path: Path) -> None:
     usual = PROTOCOL.plan["pool"]
-    own = completed("folder:pool?masks=none&classes=11&resize=short-64", usual)
-    assert (len(own["classes"]), own["background"], own["resize"]) == (11, None, "short-64")
+    own = completed("folder:pool?masks=none&classes=11&resize=none", usual)
+    assert (len(own["classes"]), own["background"], own["resize"]) == (11, None, "none")
+    (tmp_path / "names.txt").write_text("\n".join(usual["classes"]))
+    assert completed(f"folder:pool?masks=none&classes={tmp_path}/names.txt", usual)["background"] == 0
+    assert completed("folder:pool?ignore=255", usual)["classes"] == usual["classes"]
     assert completed("voc:VOC2012", usual)["resize"] == "512x512"
+    assert completed("voc-512:VOC2012", usual)["resize"] == "short-512"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +171,9 @@ def test_what_a_pool_says_itself_stays() -> None:
         (("--data", "shapes:pool?count=2", "--model", "compact:cnn"), "two --model or more; found 1 and 1"),
         (MODELS, "two --model or more; found 0 and 2"),
         (("--data", "shapes:pool?count=2", "--weights", "w.pth", *MODELS), "--weights: of no use in a competition"),
-        (("--threads", "2"), "--threads: these are for a competition that is held here; give --data"),
+        (("--threads", "2"), "--threads: only for a competition that is held now; give --data"),
+        (("--limit", "2"), "--limit: of no use in a competition"),
+        (("--name", "FCM=a"), "--name FCM=a: expected the paper's name and ours, such as"),
         (("--name", "FCN=a", "--name", "PSPNet=a"), "a is named twice; every model stands for one"),
         (("--name", "FCN=a", "--name", "FCN=b"), "FCN is named twice; every model stands for one"),
     ],
@@ -177,7 +190,7 @@ def test_classes_that_the_bounds_do_not_fit_are_refused_before_any_work(segstres
 
 
 def test_a_competition_is_no_plan_of_an_evaluation() -> None:
-    with pytest.raises(BadInput, match="mad-voc-512 is of a competition; segstress reproduce mad"):
+    with pytest.raises(BadInput, match="mad-voc-512 is of a competition; hold it by segstress reproduce mad"):
         named_plan(Path("mad-voc-512"), {})
 
 

@@ -7,17 +7,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..core import BadInput, Spec
-from ..data import Dataset, datasets
+from ..core import BadInput
+from ..data import Dataset
+from ..evaluation.deviation import UNKNOWN, Measure, Ours
 from ..metrics.intervals import Interval
 from ..planning.papers import Paper
 from ..planning.published import PublishedModel
-from ..planning.reading import read_file
 from ..runtime import read_json
-from .deviation import UNKNOWN, Measure, Ours
+from .plan import FILE, read_contest
+from .report import SUMMARY
 
-RANKING = "report/ranking.json"
-CONTEST = "contest.yaml"  # what was asked
+RANKING = f"report/{SUMMARY}"
 REMEDY = "write it anew: segstress mad rank <the competition's folder>"
 UNRELEASED = "The paper's pool was not released, so this is another; deviations do not tell of the paper."
 
@@ -45,7 +45,9 @@ def places(folder: Path, published: PublishedModel, stand_ins: Mapping[str, str]
         for name, label in named.items()
         if label in by_model
     ]
-    counted = f"Places among {len(own)} models on {images} images beside places among {len(theirs)} on"
+    counted = (
+        f"Bands of places, among {len(own)} models; images: {images}. The paper: among {len(theirs)} models; images:"
+    )
     pool, otherwise = _asked(folder, protocol)
     return Ours(
         {figure: rank for figure, _, rank in placed},
@@ -63,19 +65,20 @@ def ranked(folder: Path) -> set[str]:
 
 def _asked(folder: Path, protocol: Paper) -> tuple[Dataset | None, list[str]]:
     """Return the pool, and what a competition asks otherwise than the protocol; nothing of one without its plan."""
-    if not (folder / CONTEST).is_file():
+    if not (folder / FILE).is_file():
         return None, []
-    contest = read_file(folder / CONTEST, "")
-    pool = datasets.build(contest["pool"])
-    theirs, ours = (_settings(plan) for plan in (protocol.plan, contest | {"pool": datasets.spec(pool)}))
-    other = [f"{key} {ours[key]}, not {theirs[key]}" for key in theirs if ours.get(key) != theirs[key]]
-    return pool, [f"Asked otherwise than by the protocol: {'; '.join(other)}."] if other else []
-
-
-def _settings(plan: Mapping[str, Any]) -> dict[str, Spec]:
-    """Return what decides on the selection, but for models, pool and numbers of candidates."""
-    size = {"resize": str(plan["pool"].get("resize"))}
-    return {"metric": plan["metric"], "scale": plan["scale"], "chosen": plan["rule"]["chosen"]} | size
+    contest = read_contest(folder)
+    pool, theirs = contest.data(), protocol.plan
+    asked_and_ours = {
+        "metric": (theirs["metric"], contest.metric),
+        "scale": (theirs["scale"], contest.scale),
+        "images a group": (theirs["rule"]["chosen"], contest.rule.chosen),
+        "resize": (theirs["pool"]["resize"], str(pool.resize)),
+        "background": (theirs["pool"]["background"], pool.background if pool.classes else contest.background),
+    }
+    other = [f"{name} {ours}, not {asked}" for name, (asked, ours) in asked_and_ours.items() if ours != asked]
+    other += ["other classes"] if pool.classes and list(pool.classes) != theirs["pool"]["classes"] else []
+    return pool, [f"Otherwise than by the protocol: {'; '.join(other)}."] if other else []
 
 
 def _ranking(path: Path) -> tuple[dict[str, dict[str, Measure]], int]:
