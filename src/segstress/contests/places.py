@@ -69,14 +69,14 @@ def _asked(folder: Path, protocol: Paper) -> tuple[Dataset | None, list[str]]:
         return None, []
     contest = read_contest(folder)
     pool, theirs = contest.data(), protocol.plan
-    asked_and_ours = {
+    both_sides = {
         "metric": (theirs["metric"], contest.metric),
         "scale": (theirs["scale"], contest.scale),
         "images a group": (theirs["rule"]["chosen"], contest.rule.chosen),
         "resize": (theirs["pool"]["resize"], str(pool.resize)),
         "background": (theirs["pool"]["background"], pool.background if pool.classes else contest.background),
     }
-    other = [f"{name} {ours}, not {asked}" for name, (asked, ours) in asked_and_ours.items() if ours != asked]
+    other = [f"{name} {ours}, not {wanted}" for name, (wanted, ours) in both_sides.items() if ours != wanted]
     other += ["other classes"] if pool.classes and list(pool.classes) != theirs["pool"]["classes"] else []
     return pool, [f"Otherwise than by the protocol: {'; '.join(other)}."] if other else []
 
