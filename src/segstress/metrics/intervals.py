@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int, Int64
+from jaxtyping import Float64, Int, Int64
 from scipy.special import stdtrit
 
 from ..core import BadInput
@@ -54,17 +54,16 @@ def interval_of(
     *,
     level: float = LEVEL,
     within: tuple[float, float] = (-math.inf, math.inf),
-    present: Bool[np.ndarray, " images"] | None = None,
 ) -> Interval:
     """Return the interval of anything that can weigh its images, where counts and a metric are not enough.
 
-    A figure that rests on one image alone may lie anywhere `within` the range. Images that are not `present` add
-    nothing; where that is not said, these are the images that have no figure by themselves and change none."""
+    A figure that rests on one image alone may lie anywhere `within` the range. Images that have no figure by
+    themselves, and without which it is the same, are left out."""
     if not images:
         raise BadInput("interval: expected at least one image, found none")
     with np.errstate(invalid="ignore", divide="ignore"):  # images without a truth, alone
         value = float(statistic(np.ones((1, images)))[0])
-        low, high = _bounds(value, _jackknife(statistic, value, images, present), level, within)
+        low, high = _bounds(value, _jackknife(statistic, value, images), level, within)
     return Interval(value, low, high, level)
 
 
@@ -109,9 +108,7 @@ def _weights(images: int, draws: int, seed: int) -> Iterator[Float64[np.ndarray,
         yield times.reshape(len(part), images).astype(np.float64)
 
 
-def _jackknife(
-    statistic: Statistic, value: float, images: int, present: Bool[np.ndarray, " images"] | None
-) -> Float64[np.ndarray, " known"]:
+def _jackknife(statistic: Statistic, value: float, images: int) -> Float64[np.ndarray, " known"]:
     """Return the figure without each image, or group of them, in turn, as far as they add to it.
 
     A figure of two sets of pixels, such as a gap between sizes, has no value on an image that lacks one of them; yet
@@ -122,10 +119,7 @@ def _jackknife(
     for part in _parts(groups, images):
         alone = np.equal(group, part[:, None]).astype(np.float64)
         left = statistic(1 - alone)
-        if present is None:
-            known = ~(np.isnan(statistic(alone)) & np.isclose(left, value, rtol=ROUNDING, atol=ROUNDING))
-        else:
-            known = alone @ present > 0
+        known = ~(np.isnan(statistic(alone)) & np.isclose(left, value, rtol=ROUNDING, atol=ROUNDING))
         without.append(left[known])
     return np.concatenate(without)
 

@@ -150,7 +150,7 @@ class LocalResult:
             measured = np.isfinite(damage["inside"]) & (damage["inside"] != 0)
             return np.where(measured, damage["outside"] / damage["inside"], np.nan)
 
-        spread = interval_of(ratio, len(self.clean["all"]), present=sum(actual.values()) > 0)
+        spread = interval_of(ratio, len(self.clean["all"]))
         return spread if math.isfinite(spread.high - spread.low) else Interval(spread.value, *UNKNOWN)
 
     def gain(self, other: LocalResult, figure: str, zone: str) -> Interval:
