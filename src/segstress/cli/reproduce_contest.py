@@ -103,7 +103,7 @@ def _refuse(given: Mapping[str, Any], why: str) -> None:
 
 def stand_ins(pairs: Sequence[str], published: PublishedModel) -> dict[str, str]:
     """Return the names of our models by those of the paper's that they stand for, each used once."""
-    theirs = list(dict.fromkeys(figure.partition(" ")[2] for figure in published.figures))
+    theirs = published.placed
     for pair in pairs:
         if pair.partition("=")[0] not in theirs or "=" not in pair:
             example = f'such as "{theirs[0]}=mine"; the paper has {", ".join(theirs)}'

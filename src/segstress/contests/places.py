@@ -27,7 +27,7 @@ def places(folder: Path, published: PublishedModel, stand_ins: Mapping[str, str]
 
     `stand_ins` has the names of ours by the paper's where they differ."""
     ranks, images = _ranking(folder / RANKING)
-    theirs = list(dict.fromkeys(figure.partition(" ")[2] for figure in published.figures))
+    theirs = published.placed
     own = list(dict.fromkeys(model for by_model in ranks.values() for model in by_model))
     both = f"the paper has {', '.join(theirs)}; {folder} has {', '.join(own)}"
     for name, label in stand_ins.items():

@@ -27,6 +27,11 @@ class PublishedModel:
     network: str = ""  # what the model is, in the words of the protocol's networks; none = a competition
     model: Annotated[int, Field(ge=0)] = 0  # which of the protocol's models it is
 
+    @property
+    def placed(self) -> list[str]:
+        """The models that figures of a competition are of."""
+        return list(dict.fromkeys(figure.partition(" ")[2] for figure in self.figures))
+
 
 @settings
 class Published:
